@@ -1,174 +1,332 @@
 // @about web/src/features/learn/
-// What the panel "Watch it learn" does beside drawing, in Node, in a window without a browser: its links, when it speaks and how
-// often it draws, and what it does before it is told anything.
+// The panel "Watch it learn" in Node, in a window without a browser: what it shows of its runs after each press and each message of
+// its worker, which says what is said here, when it speaks and how often it draws.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
-import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { enter, fire } from '../support/operate.js';
+import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
-const { told, workers, rest, delays, leave } = openWindow();
+const { told, workers, rest, delays, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
-const web = await modules('state/state', 'features/learn/panel');
+const web = await modules(
+  ...['state/state', 'features/learn/panel'],
+  ...['head_maps', 'experiments'].map((name) => `features/learn/page/${name}`),
+);
+const clock = { now: 0 };
 afterEach(() => {
   leave();
   mock.restoreAll();
+  web.setLanguage('en');
 });
 
-const initial = { ...web.initialState('en'), learnTask: 'reverse', learnHeads: 1, learnWidth: 16 };
-const clock = { now: 10_000 };
+const initial = { ...web.initialState('en'), learnTask: 'copy', learnLayers: 2, learnHeads: 2 };
 
-/** The panel in this state, with what it asked for. */
+/** The panel in this state. It gets what it requests, as on the page. */
 async function put(patch = {}) {
+  clock.now = 10_000;
   mock.method(performance, 'now', () => clock.now);
-  const panel = document.createElement('qkv-panel-learn');
-  const asked = [];
   let state = { ...initial, ...patch };
+  let look = 1;
+  const put = putPart('qkv-panel-learn');
+  const { part: panel, one } = put;
+  const asked = [];
   panel.addEventListener('state-change', ({ detail }) => {
     asked.push(detail);
     state = { ...state, ...detail };
-    panel.update({ state, look: 1 });
+    panel.update({ state, look });
   });
-  document.body.append(panel);
-  panel.update({ state, look: 1 });
+  panel.update({ state, look });
   await rest();
-  const find = (selector) => panel.querySelector(selector);
+  const say = async (data) => {
+    workers.at(-1).say(data);
+    await rest();
+  };
+  const settingsOf = (run) => {
+    const { kept, current } = panel.training;
+    return [current, ...kept].find(({ id }) => id === run).settings;
+  };
   return {
-    ...{ panel, find, asked },
+    ...{ ...put, panel, asked, say },
     state: () => state,
+    async set(more) {
+      state = { ...state, ...more };
+      if (more.language) web.setLanguage(more.language);
+      panel.update({ state, look: ++look });
+      await rest();
+    },
     async press(selector) {
-      find(selector).click();
+      one(selector).click();
       await rest();
     },
-    /** News of the worker after so many steps. */
-    async news(run, step) {
-      const numbers = { loss: Float32Array.of(1), accuracy: Float32Array.of(0.5) };
-      const news = { step, ...numbers, judged: [{ step, loss: 1, accuracy: 0.5 }], births: [] };
-      const nothing = { snapshot: null, writing: null, rate: 1, parameters: 9 };
-      workers.at(-1).say({ type: 'news', run, news: { ...news, ...nothing } });
+    async enter(name, value) {
+      enter(one(`[name=${name}]`), value);
       await rest();
     },
+    news: (run, step, more) =>
+      say({ type: 'news', run, news: newsOf(settingsOf(run), step, more) }),
+    moment: (run, step) =>
+      say({ type: 'moment', run, snapshot: snapshotOf(settingsOf(run), step) }),
+    /** What the worker was sent since the last call, in short. */
+    sent: () => told.splice(0).map(({ type, run, settings }) => (settings ? `run ${run} with ${settings.heads}` : type)), // prettier-ignore
   };
 }
 
-test('learn: links of experiments are pressed here, or opened elsewhere', async () => {
-  const { panel, find, asked, state } = await put({ learnSeed: 5 });
-  const lines = [];
-  const link = (name) => find(`[data-experiment="${name}"]`);
-  const first = link('');
-  panel.update({ state: state(), look: 1 });
-  await rest();
-  assert.equal(link(''), first, 'links made anew would lose the focus');
-  for (const a of panel.querySelectorAll('.learn-links a')) {
-    lines.push(`${a.textContent} ${a.getAttribute('href')} ${a.getAttribute('aria-current')}`);
-  }
-  const pressing = (more) => {
-    const event = new MouseEvent('click', { bubbles: true, cancelable: true, ...more });
-    link('oneLayer').dispatchEvent(event);
-    return event.defaultPrevented ? 'prevented' : 'left alone';
+/** What heads read after so many steps. */
+function snapshotOf({ task, text, layers, heads }, step) {
+  const { row } = web.probeOf({ task, text });
+  const side = row.ids.length;
+  const count = layers * heads * side * side;
+  return {
+    step,
+    weights: Float32Array.from({ length: count }, (_, i) => ((i * (step + 3)) % 97) / 97),
+    scores: Float32Array.from({ length: 3 * layers * heads }, (_, i) => ((i + step) % 9) / 8),
+    answers: Int32Array.from(row.targets, (id, i) => (i % 3 === step % 3 ? 2 : Math.max(0, id))),
+    certainty: new Float32Array(side),
   };
-  const keys = ['ctrlKey', 'metaKey', 'shiftKey'].map((key) => pressing({ [key]: true }));
-  assert.deepEqual([keys, asked], [['left alone', 'left alone', 'left alone'], []]);
-  const pressed = link('oneLayer');
-  pressed.focus();
-  assert.equal(pressing({}), 'prevented');
-  await rest();
-  assert.ok(link('oneLayer') === pressed && document.activeElement === pressed, 'it has the focus');
-  assert.equal(link('').getAttribute('aria-current'), null);
-  assert.equal(link('oneLayer').getAttribute('aria-current'), 'true');
-  web.setLanguage('zh');
-  panel.update({ state: { ...state(), language: 'zh' }, look: 1 });
-  await rest();
-  web.setLanguage('en');
-  assert.ok(link('oneLayer') === pressed, 'another language is no reason to make it anew');
-  assert.equal(pressed.textContent, '一层够吗？');
-  assert.match(pressed.getAttribute('href'), /lang=zh/);
-  link('').click();
-  lines.push(...asked.map((patch) => JSON.stringify(patch)));
-  const sent = new Event('submit', { bubbles: true, cancelable: true });
-  find('form').dispatchEvent(sent);
-  assert.equal(sent.defaultPrevented, true);
-  find('.learn-status').click();
-  find('[data-do=step]').append('word');
-  fire(find('[data-do=step]').lastChild, 'click');
-  assert.deepEqual([asked.length, workers.length], [2, 0], 'nothing was pressed');
-  requireWritten('learn-links', lines);
+}
+const newsOf = (settings, step, more) => ({
+  ...{ step, births: [], writing: null, rate: 31.7, parameters: 2345 },
+  loss: step === 0 ? new Float32Array() : Float32Array.of(3 / step, 2.5 / step),
+  accuracy: step === 0 ? new Float32Array() : Float32Array.of(0.25, 1 - 1 / (step + 1)),
+  judged: step % 5 === 0 ? [{ step, loss: 3 / (step + 1), accuracy: step / (step + 2) }] : [],
+  snapshot: snapshotOf(settings, step),
+  ...more,
+});
+const writing = { step: 5, given: [0, 1, 16], written: [2, 3], right: [2, 4], accuracy: 0.5, rows: 16 }; // prettier-ignore
+const birth = (score, step) => ({ score, layer: 1, head: 0, step });
+
+test('learn: a run on the page, from the first press to another run beside it', async () => {
+  const { text, texts, one, press, set, news, moment, sent, asked } = await put();
+  const play = () => text('[data-do=play]');
+  assert.equal(text('.learn-status'), 'Nothing is trained yet. The engine for training is loaded when you press Play.'); // prettier-ignore
+  await press('[data-do=play]');
+  assert.deepEqual([sent().slice(-2), play()], [['run 1 with 2', 'play'], 'Pause']);
+  assert.equal(text('.learn-status'), 'The engine for training is starting.');
+  await news(1, 0);
+  assert.equal(text('.learn-status'), 'Random weights, 2,345 of them. On held-out rows: loss 3.00, accuracy 0%.'); // prettier-ignore
+  assert.deepEqual(sent(), ['drawn']);
+  await news(1, 5, { writing, births: [birth('previous', 5)] });
+  assert.match(text('.learn-status'), /^Step 5 · training loss 0\.500, accuracy 83% · held-out: loss 0\.500, accuracy 71% · 32 steps/); // prettier-ignore
+  assert.deepEqual(texts('.learn-births li'), ['previous token: layer 2, head 1 passes 0.5 at step 5, 0 s after Play.']); // prettier-ignore
+  assert.deepEqual([text('.learn-written'), text('.learn-should')], ['ab|cd', 'It should be: ce']);
+  assert.equal(text('.learn-free'), 'At step 5, 50% of all tokens are right in 16 rows that the model generated from its own earlier answers.'); // prettier-ignore
+  assert.equal(text('.learn-right'), `${texts('.is-right').length} of 12 answers are right.`);
+  assert.equal(one('[data-figure=loss] svg').getAttribute('aria-label'), 'Loss over the steps; after 5 steps it is 0.500 on held-out rows'); // prettier-ignore
+  await press('[data-do=play]');
+  assert.deepEqual([sent(), play()], [['drawn', 'pause'], 'Resume']);
+  await set({ learnHeads: 1 });
+  assert.deepEqual([play(), text('.learn-note').slice(0, 52)], ['Play', 'The curves and maps still show the previous settings']); // prettier-ignore
+  await press('[name=compare]');
+  assert.deepEqual(asked.at(-1), { learnCompare: true });
+  await press('[data-do=play]');
+  await news(2, 5);
+  await moment(1, 3);
+  assert.equal(text('.learn-a-title'), 'Run A at step 3');
+  assert.match(text('.learn-difference'), /^Now: Heads: 1\. A \(dashed\): Heads: 2\. All of them/);
+  await press('[data-do=forget]');
+  assert.deepEqual([one('.learn-a').hidden, one('[data-do=forget]').hidden, text('.learn-difference')], [true, true, '']); // prettier-ignore
+  await set({ language: 'zh' });
+  assert.equal(play(), '暂停');
 });
 
-test('learn: it speaks when a run rests, and now and then while it trains', async () => {
-  const { press, news, find } = await put();
-  const spoken = () => find('[data-said]').textContent;
+test('learn: a map is enlarged by a press, and closed by another one', async () => {
+  const { one, all, text, press, set, news, asked } = await put({ learnMap: 1 });
+  const hidden = () => one('.learn-large').hidden;
+  assert.equal(hidden(), true, 'there is no map yet');
+  await press('[data-do=step]');
+  await news(1, 5);
+  assert.deepEqual([hidden(), text('.learn-large-title')], [false, 'Layer 1, head 2']);
+  fire(one('.matrix-plot'), 'keydown', KeyboardEvent, { key: 'ArrowUp' });
+  await rest();
+  assert.match(text('.learn-cell'), /^query 22 “l”, key 0 “d”: weight 0\.\d+$/);
+  for (const learnMap of [8, null]) {
+    all('.learn-layer:nth-child(2) .learn-map')[0].click();
+    await rest();
+    assert.deepEqual([asked.pop(), hidden()], [{ learnMap }, learnMap === null]);
+  }
+  for (const learnMap of [2, 16]) {
+    await set({ learnMap });
+    assert.equal(hidden(), true, 'two layers of two heads have no such map');
+  }
+});
+
+test('learn: a step that is looked at is that of the maps and of the judgement, or both are named', async () => {
+  const { press, news, moment, enter, text, one, panel } = await put();
+  await press('[data-do=step]');
+  for (let step = 0; step <= 40; step += 5) await news(1, step);
+  const said = () => {
+    assert.equal(one('[name=scrub]').getAttribute('aria-valuetext'), text('.learn-looked span'));
+    return text('.learn-looked span').split(', accuracy')[0];
+  };
+  await enter('scrub', '20');
+  assert.equal(said(), 'Maps of step 40. Held-out rows at step 20: loss 0.143', 'maps to come');
+  await moment(1, 16);
+  assert.equal(said(), 'Maps of step 16. Held-out rows at step 20: loss 0.143');
+  await enter('scrub', '32');
+  assert.equal(said(), 'Maps of step 16. Held-out rows at step 30: loss 0.0968', 'of before');
+  await moment(1, 32);
+  assert.equal(said(), 'Maps of step 32. Held-out rows at step 30: loss 0.0968');
+  await enter('scrub', '25');
+  await moment(1, 25);
+  assert.equal(said(), 'Step 25. Judged: loss 0.115');
+  await press('[data-do=live]');
+  assert.equal(said(), 'Latest step, 40. Judged: loss 0.0732');
+  await enter('scrub', '40');
+  assert.equal(panel.training.looked, null, 'the last step is the latest');
+});
+
+test('learn: experiments, a run without a mask, and a text of the reader', async () => {
+  const { press, set, enter, news, say, one, text, sent } = await put();
+  await set({ learnExperiment: 'leak', learnTask: 'addition', learnCausal: false });
+  await press('[data-do=step]');
+  await news(1, 5, { writing });
+  assert.match(text('.learn-free'), /^Without the causal mask .* Training loss 0\.500, accuracy 83%.*50% of the tokens in 16 rows are right at step 5\.$/); // prettier-ignore
+  await set({ learnExperiment: 'noise' });
+  assert.deepEqual([one('.learn-run').hidden, one('.learn-noise').hidden], [true, false]);
+  sent();
+  await press('[data-do=noise]');
+  assert.deepEqual([sent(), text('[data-do=noise]')], [['noise'], 'Training the estimator']);
+  const errors = { learned: 0.25, optimal: 0.125, mean: 0.0625 };
+  const weights = { learned: [0.5, 0.3, 0.2, 0], optimal: [0.7, 0.2, 0.1, 0] };
+  await say({ type: 'noise', news: { step: 600, done: true, ...weights, errors } });
+  assert.equal(text('[data-do=noise]'), 'Train the estimator');
+  assert.match(text('.learn-noise-told'), /^After 600 steps\. .* learned 0\.250, by 1\/σ² 0\.125, by the plain mean 0\.0625\./); // prettier-ignore
+  await set({ learnExperiment: null, learnTask: 'characters' });
+  const area = one('[name=text]');
+  assert.match(area.value, /^It is a truth universally acknowledged/);
+  await enter('text', 'abc def ghi jkl');
+  area.focus();
+  area.value = 'half a te';
+  await set({ learnText: 'another text of the link' });
+  assert.equal(area.value, 'half a te', 'while it is typed');
+  area.blur();
+  await set({ learnText: 'the text of another link' });
+  assert.equal(area.value, 'the text of another link');
+  await say({ type: 'failed', failure: { code: 'unexpected', message: 'no *room*' } });
+  assert.match(text('.learn-status'), /^The training stopped\. .*no \*room\*/);
+});
+
+test('learn: in a series a button says that others wait, and another one names all runs that it removes', async () => {
+  const { press, news, set, one, text } = await put();
+  const offer = text('[data-do=heads]');
+  await press('[data-do=heads]');
+  const [offers, removed] = [[], []];
+  for (const run of [1, 2, 3, 4]) {
+    offers.push(text('[data-do=heads]') === offer);
+    removed.push(one('[data-do=forget]').hidden ? '' : text('[data-do=forget]'));
+    await news(run, 100_000); // more steps than any task has
+  }
+  assert.deepEqual(offers, [false, false, false, true]);
+  assert.deepEqual(removed, ['', 'Remove A', 'Remove A and B', 'Remove A, B and C']);
+  await set({ language: 'zh' });
+  assert.equal(text('[data-do=forget]'), '去掉 A、B 和 C');
+});
+
+test('learn: a guess is drawn at once, and what came of it when the run has begun', async () => {
+  const { press, news, one, text, panel } = await put();
+  const drawn = mock.method(panel.training, 'drawn');
+  await press('.learn-guess [value=no]');
+  assert.equal(drawn.mock.callCount(), 1);
+  assert.equal(one('.learn-guess [value=no]').checked, true);
+  await press('[data-do=step]');
+  await news(1, 1);
+  assert.match(text('.learn-guess'), /You said: no\./);
+});
+
+test('learn: the plots are as wide as their places, and wait for them', async () => {
+  layOut({ width: 0, height: 0 });
+  const { press, news, one } = await put();
+  await press('[data-do=step]');
+  await news(1, 5);
+  assert.equal(one('svg.plot'), null);
+  for (const width of [400.6, 410]) {
+    layOut({ width, height: 320 });
+    await rest();
+    assert.equal(one('svg.plot').getAttribute('width'), String(Math.round(width)));
+  }
+});
+
+test('learn: links of experiments are pressed here, or opened elsewhere', async () => {
+  const { one, all, asked, set } = await put({ learnSeed: 5 });
+  const link = (name) => one(`[data-experiment="${name}"]`);
+  const pressed = link('oneLayer');
+  for (const key of ['ctrlKey', 'metaKey', 'shiftKey']) {
+    const event = new MouseEvent('click', { bubbles: true, cancelable: true, [key]: true });
+    pressed.dispatchEvent(event);
+    assert.equal(event.defaultPrevented, false);
+  }
+  assert.deepEqual(asked, []);
+  pressed.focus();
+  pressed.click();
+  await rest();
+  assert.deepEqual(asked, [web.changesFor('oneLayer')]);
+  assert.ok(link('oneLayer') === pressed && document.activeElement === pressed, 'it has the focus');
+  const current = () => all('[aria-current=true]').map(({ dataset }) => dataset.experiment);
+  assert.deepEqual(current(), ['oneLayer']);
+  await set({ language: 'zh' });
+  assert.ok(link('oneLayer') === pressed, 'another language is no reason to make it anew');
+  assert.equal(pressed.textContent, '一层够吗？');
+  assert.match(pressed.getAttribute('href'), /^#v=1&lang=zh&p=learn.*&le=oneLayer/);
+  link('').click();
+  assert.deepEqual([asked.at(-1).learnExperiment, workers.length], [null, 0]);
+  assert.ok(web.t('learn.experiment.oneLayer').includes(web.t('learn.compare')), 'a control by its name'); // prettier-ignore
+});
+
+test('learn: it speaks when a run rests, and every five seconds while it trains', async () => {
+  const { press, news, text } = await put();
+  const spoken = () => text('[data-said]').split(':')[0];
   await press('[data-do=play]');
   await news(1, 0);
   assert.equal(spoken(), '');
   await news(1, 1);
-  assert.match(spoken(), /^Step 1: /);
-  clock.now += 4999;
-  await news(1, 2);
-  assert.match(spoken(), /^Step 1: /);
-  clock.now += 1;
-  await news(1, 3);
-  assert.match(spoken(), /^Step 3: /);
-  await news(1, 4);
+  assert.equal(spoken(), 'Step 1');
+  for (const [ms, step, said] of [
+    [4999, 2, 'Step 1'],
+    [1, 3, 'Step 3'],
+    [0, 4, 'Step 3'],
+  ]) {
+    clock.now += ms;
+    await news(1, step);
+    assert.equal(spoken(), said);
+  }
   await press('[data-do=play]');
-  assert.match(spoken(), /^Step 4: /, 'it rests');
+  assert.equal(spoken(), 'Step 4', 'it rests');
   clock.now += 9000;
   await news(1, 5);
-  assert.match(spoken(), /^Step 4: /, 'it rested before');
-  await press('[data-do=step]');
-  await news(1, 6);
-  assert.match(spoken(), /^Step 4: /);
+  assert.equal(spoken(), 'Step 4', 'it rested before');
 });
 
-test('learn: pictures that move are drawn seldom for those who do not want movement', async () => {
+test('learn: pictures that move are drawn twice a second for those who do not want movement', async () => {
   const { press, news } = await put();
-  const asked = [];
-  mock.method(globalThis, 'matchMedia', (query) => {
-    asked.push(query);
-    return { matches: true };
-  });
+  mock.method(globalThis, 'matchMedia', (query) => ({ matches: query === '(prefers-reduced-motion: reduce)' })); // prettier-ignore
   const waiting = [];
-  mock.method(window, 'setTimeout', (act, delay) => {
-    if (delay > 0) waiting.push([act, delay]);
-    return 7;
-  });
+  mock.method(window, 'setTimeout', (act, delay) => delay > 0 && waiting.push([act, delay]));
   await press('[data-do=play]');
   await news(1, 0);
   await news(1, 1);
-  assert.ok(asked.every((query) => query === '(prefers-reduced-motion: reduce)'));
-  assert.deepEqual(
-    waiting.map(([, delay]) => delay),
-    [500],
-  );
+  assert.deepEqual(waiting.map(([, delay]) => delay), [500]); // prettier-ignore
   told.length = 0;
   waiting[0][0]();
   assert.deepEqual(told.splice(0), [{ type: 'drawn' }]);
   await news(1, 2);
-  assert.deepEqual(told, []);
-  assert.equal(waiting.length, 2, 'and again');
-  mock.restoreAll();
+  assert.deepEqual([told, waiting.length], [[], 2], 'and again');
 });
 
 test('learn: before it is told anything it draws nothing and does nothing', async () => {
-  const panel = document.createElement('qkv-panel-learn');
-  document.body.append(panel);
+  const { part: panel, one, all, text } = putPart('qkv-panel-learn');
   await rest();
-  const before = linesOf(panel);
-  for (const button of panel.querySelectorAll('[data-do]')) button.click();
-  panel.training.look(null);
-  enter(panel.querySelector('[name=scrub]'), '0');
-  assert.equal(panel.training.looked, null);
+  for (const button of all('[data-do]')) button.click();
+  enter(one('[name=scrub]'), '0');
   await rest();
-  assert.deepEqual(differences(before, linesOf(panel)), []);
-  assert.equal(workers.length, 0);
-  assert.equal(await panel.figure(), null);
+  assert.deepEqual([panel.training.looked, workers.length, await panel.figure()], [null, 0, null]);
   panel.update({ state: initial, look: 1 });
   assert.equal((await panel.figure()).name, 'learn');
-  assert.equal(panel.querySelector('.learn-status').textContent, '', 'with the next frame');
+  assert.equal(text('.learn-status'), '', 'with the next frame');
   await rest();
-  assert.notEqual(panel.querySelector('.learn-status').textContent, '');
-  panel.querySelector('[data-do=play]').click();
+  assert.notEqual(text('.learn-status'), '');
+  one('[data-do=play]').click();
   panel.update({ state: { ...initial, learnSpeed: 'full' }, look: 1 });
-  const [last] = told.slice(-1);
-  assert.deepEqual(last, { type: 'play', perSecond: null, until: 400 });
+  assert.deepEqual(told.at(-1), { type: 'play', perSecond: null, until: 400 });
   assert.ok(!delays.has(500));
 });
