@@ -292,7 +292,10 @@ test('block: stacks are computed at a press, and follow what the reader changes 
   press();
   const [worker] = workers;
   const runs = () =>
-    worker.heard.filter(({ type }) => type === 'run').map(({ request }) => request);
+    workers
+      .flatMap(({ heard }) => heard)
+      .filter(({ type }) => type === 'run')
+      .map(({ request }) => request);
   const [request] = runs();
   assert.deepEqual(
     [request.depth, request.type, request.rule, request.seed, request.layer.tokens],

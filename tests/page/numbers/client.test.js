@@ -1,328 +1,426 @@
-// The page's side of the conversation with its worker, in Node: what is asked when, and which answer counts. The worker
-// is a puppet that answers when the test says so.
+// The page's side of the conversation with its workers, in Node: what is sent when, which answer counts, who paints, and what
+// becomes of a worker that dies. The workers are puppets that answer when the test says so.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import { root } from '../../support/js/files.js';
-import { workersBeside } from '../support/engine.js';
-
-const { outputFiles } = await build({
-  entryPoints: [join(root, 'web/src/worker/client.ts')],
-  ...{ bundle: true, write: false, format: 'esm' },
-  plugins: [workersBeside],
-});
-const { EngineClient } = await import(
-  `data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`
-);
+import { modules } from '../support/engine.js';
 
 class PuppetWorker extends EventTarget {
   static all = [];
   sent = [];
-  ended = false;
-  constructor() {
+  ended = 0;
+  constructor(url) {
     super();
+    this.url = url;
     PuppetWorker.all.push(this);
   }
-  postMessage(message) {
-    this.sent.push(message);
+  postMessage(message, transfer) {
+    this.sent.push([message, transfer]);
   }
   terminate() {
-    this.ended = true;
+    this.ended++;
   }
   say(data) {
     this.dispatchEvent(new MessageEvent('message', { data }));
   }
-  /** What was asked for, in its order. */
+  die(message) {
+    this.dispatchEvent(Object.assign(new Event('error'), { message }));
+  }
+  get types() {
+    return this.sent.map(([{ type }]) => type);
+  }
+  /** The requests that it was sent. */
   get runs() {
-    return this.sent.filter(({ type }) => type === 'run');
+    return this.sent
+      .filter(([{ type }]) => type === 'run')
+      .map(([{ id, request }]) => [id, request]);
   }
 }
 
+/** A canvas that notes its sizes and what is put on it. */
 class Canvas {
-  width = 0;
-  height = 0;
-  put = [];
-  cloneNode() {
-    return new Canvas();
+  done = [];
+  #size = { width: 3, height: 2 };
+  get width() {
+    return this.#size.width;
   }
+  set width(value) {
+    this.done.push(['width', (this.#size.width = value)]);
+  }
+  get height() {
+    return this.#size.height;
+  }
+  set height(value) {
+    this.done.push(['height', (this.#size.height = value)]);
+  }
+  cloneNode = () => new this.constructor();
   replaceWith(fresh) {
     this.replaced = fresh;
   }
-  getContext() {
-    return { putImageData: (image) => this.put.push(image.data) };
+  getContext = () =>
+    this.bare ? null : { putImageData: (image) => this.done.push(['put', image.data]) };
+}
+class HandedCanvas extends Canvas {
+  transferControlToOffscreen() {
+    return (this.offscreen = { of: this });
   }
 }
 globalThis.Worker = PuppetWorker;
-globalThis.HTMLCanvasElement = Canvas; // without transferControlToOffscreen: the pixels come back
 globalThis.ImageData = class {
   constructor(data, width, height) {
     Object.assign(this, { data, width, height });
   }
 };
+globalThis.HTMLCanvasElement = Canvas;
+const { EngineClient, Lab, describeFailure } = await modules(
+  ...['worker/client', 'worker/panel_worker_client', 'domain/describe_failure'],
+);
 
 const info = { variant: 'simd' };
-const frameOf = (id, more = {}) => ({ type: 'frame', news: { id, info, ...more }, pixels: {} });
 const failure = { code: 'unexpected', message: 'why' };
+const frame = (id, more = {}, pixels = {}) => ({
+  type: 'frame',
+  news: { id, info, ...more },
+  pixels,
+});
+const latest = () => PuppetWorker.all.at(-1);
 
-/** A client whose engine is ready, its worker, and what it has told the page. */
-function ready() {
-  const told = { status: [], frames: [], reports: [], studies: [] };
-  const client = new EngineClient({
-    onStatus: (status) => told.status.push(status),
-    onFrame: (frame) => told.frames.push(frame),
-    onReport: (report) => told.reports.push(report),
-    onStudies: (news) => told.studies.push(news),
+let told;
+beforeEach(() => {
+  PuppetWorker.all = [];
+  told = { status: [], frames: [], others: [] };
+  globalThis.HTMLCanvasElement = Canvas;
+});
+const statusOf = ({ kind, during, failure }) =>
+  [kind, during, failure?.message].filter(Boolean).join(' ');
+const newClient = () =>
+  new EngineClient({
+    onStatus: (status) => told.status.push(statusOf(status)),
+    onFrame: (one) => told.frames.push(one),
+    ...{ onReport: (one) => told.others.push(one), onStudies: (one) => told.others.push(one) },
+    onModel: (one) => told.others.push(one),
   });
+/** A client whose engine is ready, and its worker. */
+function ready() {
+  const client = newClient();
   client.start();
-  const worker = PuppetWorker.all.at(-1);
-  worker.say({ type: 'ready', info });
-  return { client, worker, told };
+  latest().say({ type: 'ready', info });
+  return { client, worker: latest() };
 }
 
 /** What it comes to by now; a puppet has answered by then, or never will. */
 const within = (promise) =>
   Promise.race([promise, new Promise((resolve) => setImmediate(resolve, 'nothing yet'))]);
 
-beforeEach(() => (PuppetWorker.all = []));
-
-describe('engine: requests', () => {
+describe('client: requests', () => {
   test('wait until the engine is there, and then only the latest is sent', () => {
-    const client = new EngineClient({ onStatus() {}, onFrame() {}, onReport() {}, onStudies() {} });
+    const client = newClient();
     client.start();
-    const [worker] = PuppetWorker.all;
-    client.request({ name: 'first' });
-    client.request({ name: 'second' });
-    assert.deepEqual(worker.runs, []);
-    worker.say({ type: 'ready', info });
-    assert.deepEqual(worker.runs, [{ type: 'run', id: 1, request: { name: 'second' } }]);
-  });
-
-  test('are preceded by what the engine does: it loads, then it is ready', () => {
-    const { client, told } = ready();
-    assert.deepEqual(told.status, [{ kind: 'loading' }, { kind: 'ready', info }]);
-    client.start();
-    assert.deepEqual(told.status.slice(2), [{ kind: 'loading' }], 'at each start');
+    for (const name of ['first', 'second']) client.request(name);
+    assert.deepEqual(latest().sent, [[{ type: 'start' }, []]]);
+    latest().say({ type: 'ready', info });
+    assert.deepEqual(latest().runs, [[1, 'second']]);
+    assert.deepEqual(told.status, ['loading', 'ready']);
   });
 
   test('are under way one at a time: of those that come meanwhile the latest wins', () => {
-    const { client, worker, told } = ready();
-    for (const name of ['one', 'two', 'three']) client.request({ name });
+    const { client, worker } = ready();
+    for (const name of ['one', 'two', 'three']) client.request(name);
+    assert.deepEqual(worker.runs, [[1, 'one']]);
+    worker.say(frame(1));
+    assert.deepEqual(worker.runs.slice(1), [[2, 'three']]);
+    worker.say(frame(2));
+    worker.say(frame(2)); // nobody has requested it
     assert.deepEqual(
-      worker.runs.map(({ request }) => request.name),
-      ['one'],
-    );
-    worker.say(frameOf(1));
-    assert.deepEqual(
-      worker.runs.map(({ id, request }) => [id, request.name]),
-      [
-        [1, 'one'],
-        [2, 'three'],
-      ],
-    );
-    worker.say(frameOf(2));
-    assert.equal(worker.runs.length, 2);
-    assert.deepEqual(
-      told.frames.map(({ id, request }) => [id, request.name]),
-      [
-        [1, 'one'],
-        [2, 'three'],
-      ],
+      [worker.runs.length, told.frames.map(({ request }) => request)],
+      [2, ['one', 'three']],
     );
   });
 
-  test('that are asked for twice are computed once, unless their picture would be another', () => {
+  test('that are made twice are computed once, unless their picture would be another', () => {
     const { client, worker } = ready();
-    const names = () => worker.runs.map(({ request }) => request.name);
-    client.request({ name: 'one' });
-    client.request({ name: 'one' });
-    worker.say(frameOf(1));
-    assert.deepEqual(names(), ['one'], 'one that is under way');
-    client.request({ name: 'one' });
-    assert.deepEqual(names(), ['one', 'one'], 'what was answered may be asked again');
-    for (const name of ['two', 'two', 'one', 'two']) client.request({ name });
-    worker.say(frameOf(2));
-    assert.deepEqual(names(), ['one', 'one', 'two'], 'one that waits');
-    worker.say(frameOf(3));
+    const sent = (...names) => {
+      const before = worker.runs.length;
+      for (const name of names) typeof name === 'string' ? client.request(name) : name();
+      return worker.runs.slice(before).map(([, request]) => request);
+    };
+    const answer = () => worker.say(frame(worker.runs.at(-1)[0]));
+    assert.deepEqual(sent('one', 'one', answer), ['one'], 'one that is under way');
+    assert.deepEqual(
+      sent('one', 'two', 'two', 'one', 'two', answer, answer),
+      ['one', 'two'],
+      'one that waits',
+    );
     for (const change of [
       () => (client.palette = { hatch: 1 }),
       () => client.give('map', new Canvas()),
     ]) {
-      // prettier-ignore
-      const before = names().length;
-      client.request({ name: 'three' });
-      change();
-      client.request({ name: 'three' });
-      worker.say(frameOf(worker.runs.at(-1).id));
-      assert.equal(names().length - before, 2, 'with other colours, or on another canvas');
-      worker.say(frameOf(worker.runs.at(-1).id));
+      assert.deepEqual(
+        sent('three', change, 'three', answer, answer),
+        ['three', 'three'],
+        'other colours, another canvas',
+      );
     }
-    client.request({ name: 'four' });
-    worker.say({ type: 'run-failed', id: worker.runs.at(-1).id, failure });
-    const before = names().length;
-    client.request({ name: 'four' });
-    assert.equal(names().length - before, 1, 'one that failed');
+    const fail = () => worker.say({ type: 'run-failed', id: worker.runs.at(-1)[0], failure });
+    assert.deepEqual(sent('four', fail, 'four'), ['four', 'four'], 'one that failed');
   });
 
   test('may fail, and the next is computed all the same', () => {
-    const { client, worker, told } = ready();
-    client.request({ name: 'one' });
-    client.request({ name: 'two' });
+    const { client, worker } = ready();
+    for (const name of ['one', 'two']) client.request(name);
     worker.say({ type: 'run-failed', id: 1, failure });
-    assert.deepEqual(told.status.at(-1), { kind: 'failed', during: 'run', failure });
-    assert.equal(worker.runs.at(-1).request.name, 'two');
-    worker.say(frameOf(2));
-    assert.equal(told.status.at(-1).kind, 'ready');
+    assert.equal(told.status.at(-1), 'failed run why');
+    assert.deepEqual(worker.runs.at(-1), [2, 'two']);
+    worker.say(frame(2));
+    assert.equal(told.status.at(-1), 'ready');
   });
 
   test('are answered where work in the background for an earlier one fails meanwhile', () => {
-    const { client, worker, told } = ready();
-    client.request({ name: 'one' });
-    worker.say(frameOf(1));
-    client.request({ name: 'two' });
-    client.request({ name: 'three' });
+    const { client, worker } = ready();
+    client.request('one');
+    worker.say(frame(1));
+    for (const name of ['two', 'three']) client.request(name);
     worker.say({ type: 'run-failed', id: 1, failure });
     assert.equal(worker.runs.length, 2, 'the second is under way');
-    worker.say(frameOf(2));
-    worker.say(frameOf(3));
-    const names = told.frames.map(({ request }) => request.name);
-    assert.deepEqual(names, ['one', 'two', 'three']);
+    for (const id of [2, 3]) worker.say(frame(id));
+    assert.deepEqual(
+      told.frames.map(({ request }) => request),
+      ['one', 'two', 'three'],
+    );
+  });
+
+  test('are at rest when the worker says so of the latest, and nothing waits', () => {
+    const client = newClient();
+    client.start();
+    const say = (message) => () => latest().say(message);
+    const rest = (id) => say({ type: 'rest', id });
+    for (const [act, atRest, why] of [
+      [() => undefined, false, 'nothing was requested'],
+      [() => client.request('a'), false, 'it waits'],
+      [say({ type: 'ready', info }), false, 'it is computed'],
+      [say(frame(1)), false, 'its report is not there'],
+      [rest(1), true],
+      [() => client.request('b'), false],
+      [() => client.request('c'), false],
+      [rest(2), false, 'it runs, and another waits'],
+      [say(frame(2)), false, 'of the one before'],
+      [rest(2), false],
+      [say(frame(3)), false],
+      [rest(3), true],
+    ]) {
+      act();
+      assert.equal(client.atRest, atRest, why);
+    }
   });
 });
 
-describe('engine: frames', () => {
+describe('client: frames', () => {
   test('keep what is not news, and bear the request they answer', () => {
-    const { client, worker, told } = ready();
-    client.request({ name: 'one' });
-    client.request({ name: 'two' });
-    worker.say(frameOf(1, { encoding: 'kept', query: 'of one' }));
-    worker.say(frameOf(2, { query: 'of two' }));
-    const [first, second] = told.frames;
-    assert.deepEqual([first.request.name, first.encoding, first.query], ['one', 'kept', 'of one']);
-    assert.deepEqual([second.request.name, second.encoding], ['two', 'kept']);
-    assert.equal(second.query, 'of two');
+    const { client, worker } = ready();
+    for (const name of ['one', 'two']) client.request(name);
+    worker.say(frame(1, { encoding: 'kept', query: 'of one' }));
+    worker.say(frame(2, { query: 'of two' }));
+    assert.deepEqual(
+      told.frames.map(({ request, encoding, query }) => [request, encoding, query]),
+      [
+        ['one', 'kept', 'of one'],
+        ['two', 'kept', 'of two'],
+      ],
+    );
   });
 
-  test('put their pixels on the canvases of their names', () => {
+  test('put their pixels on the canvases of their names, which get their size when it is another', () => {
     const { client, worker } = ready();
     const [map, other] = [new Canvas(), new Canvas()];
     client.give('map', map);
     client.give('masks', other);
-    client.request({});
-    const data = new Uint8ClampedArray(24).fill(7);
-    worker.say({ ...frameOf(1), pixels: { map: { width: 3, height: 2, data } } });
-    assert.deepEqual([map.width, map.height], [3, 2]);
-    assert.deepEqual(map.put, [data]);
-    assert.deepEqual(other.put, []);
+    const put = (width, height) => {
+      const data = new Uint8ClampedArray(4 * width * height);
+      const pixels = { nobody: { width: 9, height: 9, data }, map: { width, height, data } };
+      worker.say({ type: 'report', report: { id: 1 }, pixels });
+      return map.done
+        .splice(0)
+        .map(([what, value]) => (what === 'put' ? value === data : `${what} ${value}`));
+    };
+    assert.deepEqual(put(3, 2), [true]);
+    assert.deepEqual(put(4, 2), ['width 4', true]);
+    assert.deepEqual(put(4, 3), ['height 3', true]);
+    map.bare = true;
+    assert.deepEqual([put(4, 3), other.done], [[], []]);
   });
 
-  test('are told of once; reports and studies reach those who asked', () => {
-    const { client, worker, told } = ready();
-    client.request({});
-    worker.say(frameOf(1));
-    worker.say(frameOf(1)); // nobody asked for it
-    assert.equal(told.frames.length, 1);
+  test('are followed by reports, studies and news of the model', () => {
+    const { client, worker } = ready();
     worker.say({ type: 'report', report: { id: 1 }, pixels: {} });
     worker.say({ type: 'studies', news: { scale: 3 } });
-    assert.deepEqual([told.reports, told.studies], [[{ id: 1 }], [{ scale: 3 }]]);
+    worker.say({ type: 'model', message: 'from the model' });
+    assert.deepEqual(told.others, [{ id: 1 }, { scale: 3 }, 'from the model']);
+    client.tell('to the model');
+    assert.deepEqual(worker.sent.at(-1), [{ type: 'model', message: 'to the model' }, []]);
   });
 
-  test('have tensors, which come to those who asked in the order in which they did', async () => {
+  test('have tensors of the heads that are wanted, which come in the order of the calls', async () => {
     const { client, worker } = ready();
     await assert.rejects(client.tensors(), /nothing was computed/);
     client.request({});
-    worker.say(frameOf(1));
-    const asked = [client.tensors(), client.tensors()];
-    worker.say({ type: 'tensors', tensors: 'first' });
-    worker.say({ type: 'tensors', tensors: 'second' });
-    assert.deepEqual(await Promise.all(asked), ['first', 'second']);
-  });
-
-  test('have tensors of the heads that are wanted; if there is no room for them, who asked hears it', async () => {
-    const { client, worker } = ready();
-    client.request({});
-    worker.say(frameOf(1));
-    const asked = [client.tensors('shown'), client.tensors()];
-    const told = worker.sent.filter(({ type }) => type === 'tensors');
-    assert.deepEqual(
-      told.map(({ wanted }) => wanted),
-      ['shown', 'all'],
-    );
-    worker.say({
-      type: 'tensors-failed',
-      failure: { code: 'out_of_memory', message: 'no room' },
-    });
-    worker.say({ type: 'tensors', tensors: 'second' });
-    await assert.rejects(asked[0], { code: 'out_of_memory', message: 'no room' });
-    assert.equal(await asked[1], 'second');
-    assert.equal(worker.ended, false, 'the engine stays');
+    worker.say(frame(1));
+    const asked = [client.tensors('shown'), client.tensors(), client.tensors()];
+    const wanted = worker.sent
+      .map(([{ type, wanted }]) => type === 'tensors' && wanted)
+      .filter(Boolean);
+    assert.deepEqual(wanted, ['shown', 'all', 'all']);
+    const noRoom = { code: 'out_of_memory', message: 'no room' };
+    worker.say({ type: 'tensors-failed', failure: noRoom });
+    for (const tensors of ['second', 'third']) worker.say({ type: 'tensors', tensors });
+    await assert.rejects(asked[0], noRoom);
+    assert.deepEqual([await asked[1], await asked[2], worker.ended], ['second', 'third', 0]);
   });
 });
 
-describe('engine: a worker that dies', () => {
-  test('is told as a load that failed, and another gets canvases, colours and requests', () => {
-    const { client, worker, told } = ready();
-    const canvas = new Canvas();
-    client.give('map', canvas);
-    client.palette = { hatch: 1 };
-    client.request({ name: 'one' });
-    worker.dispatchEvent(Object.assign(new Event('error'), { message: 'it broke' }));
-    assert.equal(worker.ended, true);
-    const last = told.status.at(-1);
-    assert.deepEqual(
-      [last.kind, last.during, last.failure.message],
-      ['failed', 'load', 'it broke'],
-    );
-    client.request({ name: 'two' });
+describe('client: canvases', () => {
+  test('that can be handed over are, under their names; of others the worker hears', () => {
+    for (const Kind of [HandedCanvas, Canvas]) {
+      globalThis.HTMLCanvasElement = Kind;
+      const client = newClient();
+      assert.equal(client.paintsInWorker, Kind === HandedCanvas);
+      const canvas = new Kind();
+      client.give('map', canvas);
+      const { offscreen = null } = canvas;
+      assert.deepEqual(latest().sent, [
+        [{ type: 'surface', name: 'map', canvas: offscreen }, offscreen ? [offscreen] : []],
+      ]);
+    }
+  });
+});
+
+describe('client: a worker that died', () => {
+  test('is a load that failed, with what it said, or that it did not load', () => {
+    const client = newClient();
+    for (const [message, said] of [
+      ['', 'the worker script did not load'],
+      ['it broke', 'it broke'],
+    ]) {
+      client.start();
+      latest().die(message);
+      assert.deepEqual([latest().ended, told.status.at(-1)], [1, `failed load ${said}`]);
+    }
     client.start();
-    const next = PuppetWorker.all.at(-1);
-    assert.notEqual(next, worker);
-    assert.ok(canvas.replaced instanceof Canvas);
+    assert.deepEqual([PuppetWorker.all.length, latest().types], [3, ['start']]);
+    latest().say({ type: 'load-failed', failure });
+    client.request('one');
+    client.start();
     assert.deepEqual(
-      next.sent.map(({ type, name }) => name ?? type),
-      ['map', 'palette', 'start'],
+      [PuppetWorker.all.length, latest().types],
+      [3, ['start', 'start']],
+      'one that lives tries again',
     );
-    next.say({ type: 'ready', info });
-    assert.deepEqual(
-      next.runs.map(({ request }) => request.name),
-      ['two'],
-    );
+    latest().say({ type: 'ready', info });
+    assert.equal(latest().runs.length, 1);
   });
 
-  test('owes nobody tensors: the next one answers those who ask it', async () => {
+  test('is sent nothing before the page starts another, which gets canvases, colours and the request', () => {
+    globalThis.HTMLCanvasElement = HandedCanvas;
+    const { client, worker: first } = ready();
+    const map = new HandedCanvas();
+    client.give('map', map);
+    client.request('a');
+    first.die('it broke');
+    const sent = first.sent.length;
+    client.give('other', new HandedCanvas());
+    client.palette = { hatch: 1 };
+    client.request('b');
+    assert.deepEqual([PuppetWorker.all.length, first.sent.length], [1, sent]);
+    client.start();
+    const next = latest();
+    const all = next.sent.map(([{ type, name }]) => name ?? type);
+    assert.deepEqual(all, ['map', 'other', 'palette', 'start']);
+    assert.deepEqual(next.sent[0][1], [map.replaced.offscreen], 'a canvas is handed over once');
+    next.say({ type: 'ready', info });
+    assert.deepEqual(next.runs, [[2, 'b']]);
+    client.give('third', new HandedCanvas());
+    client.start();
+    assert.deepEqual(next.types.slice(-2), ['surface', 'start']);
+  });
+
+  test('owes nobody tensors: the next one answers', async () => {
     const { client, worker } = ready();
     client.request({});
-    worker.say(frameOf(1));
+    worker.say(frame(1));
     const lost = assert.rejects(client.tensors(), /it broke/);
-    worker.dispatchEvent(Object.assign(new Event('error'), { message: 'it broke' }));
+    worker.die('it broke');
     await lost;
     const nothing = /nothing was computed/;
     await assert.rejects(within(client.tensors()), nothing, 'while there is none');
-    assert.equal(PuppetWorker.all.length, 1, 'no worker starts that nobody has told to');
+    assert.equal(PuppetWorker.all.length, 1, 'no worker starts by itself');
     client.start();
-    const next = PuppetWorker.all.at(-1);
     await assert.rejects(within(client.tensors()), nothing, 'before the first frame of the next');
-    next.say({ type: 'ready', info });
+    latest().say({ type: 'ready', info });
     client.request({});
-    next.say(frameOf(2));
+    latest().say(frame(2));
     const asked = client.tensors();
-    assert.equal(next.sent.filter(({ type }) => type === 'tensors').length, 1);
-    next.say({ type: 'tensors', tensors: 'of the next' });
+    latest().say({ type: 'tensors', tensors: 'of the next' });
     assert.equal(await within(asked), 'of the next');
   });
+});
 
-  test('before it was there leaves a load that can be tried again', () => {
-    const client = new EngineClient({ onStatus() {}, onFrame() {}, onReport() {}, onStudies() {} });
-    client.start();
-    const [worker] = PuppetWorker.all;
-    worker.say({ type: 'load-failed', failure });
-    client.request({ name: 'one' });
-    client.start();
-    assert.deepEqual(
-      worker.sent.map(({ type }) => type),
-      ['start', 'start'],
-    );
-    worker.say({ type: 'ready', info });
-    assert.equal(worker.runs.length, 1);
+describe('labs: workers of single panels', () => {
+  const heard = [];
+  const note = (message) => heard.push(message);
+  const newLab = () => new Lab('learn', { onMessage: note, onFailure: note });
+  const takeHeard = () => heard.splice(0);
+
+  test('start with the first message, which comes after the name of the panel', () => {
+    const lab = newLab();
+    assert.deepEqual([lab.isRunning, PuppetWorker.all.length], [false, 0]);
+    const buffer = new ArrayBuffer(4);
+    lab.send('train', [buffer]);
+    lab.send('stop');
+    assert.deepEqual(latest().sent, [
+      ['learn', undefined],
+      ['train', [buffer]],
+      ['stop', []],
+    ]);
+    assert.match(String(latest().url), /panel_worker/);
+    assert.deepEqual([lab.isRunning, PuppetWorker.all.length], [true, 1]);
   });
+
+  test('say what they find, and what went wrong', () => {
+    const lab = newLab();
+    lab.send('train');
+    latest().say({ type: 'step', loss: 1 });
+    latest().say({ type: 'failed', failure });
+    assert.deepEqual([takeHeard(), lab.isRunning], [[{ type: 'step', loss: 1 }, failure], false]);
+    for (const [message, said] of [
+      ['it broke', 'it broke'],
+      ['', 'the worker script did not load'],
+    ]) {
+      lab.send('train');
+      latest().die(message);
+      assert.deepEqual(takeHeard(), [{ code: 'load_failed', message: said }]);
+      assert.deepEqual([lab.isRunning, latest().ended], [false, 1]);
+    }
+  });
+
+  test('that were stopped are ended, and what was under way is not heard', () => {
+    const lab = newLab();
+    lab.stop();
+    lab.send('train');
+    const first = latest();
+    lab.stop();
+    assert.deepEqual([first.ended, lab.isRunning], [1, false]);
+    lab.send('train');
+    first.say({ type: 'step' });
+    first.die('too late');
+    latest().say({ type: 'step', of: 'the second' });
+    assert.deepEqual(takeHeard(), [{ type: 'step', of: 'the second' }]);
+    assert.deepEqual([lab.isRunning, latest().ended], [true, 0]);
+  });
+});
+
+test('failures: an error has the code and the sentence that it brings', () => {
+  const of = (error) => Object.values(describeFailure(error)).join(': ');
+  assert.equal(of(Object.assign(new Error('why'), { code: 'shape' })), 'shape: why');
+  assert.equal(of(new TypeError('why')), 'unexpected: why');
+  assert.equal(of({ code: 3, message: 4 }), 'unexpected: [object Object]');
+  for (const thrown of [undefined, null, 'a word'])
+    assert.equal(of(thrown), `unexpected: ${thrown}`);
 });
