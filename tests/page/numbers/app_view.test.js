@@ -26,13 +26,13 @@ describe('app: what is in sight', () => {
     assert.deepEqual(asked.at(-1).surfaces, {});
     assert.equal(app.sees('map'), false);
     const show = (visible) => comes(() => app.show(section(), visible));
-    assert.deepEqual((await show(true))[0], [0, 1]);
+    assert.match(await show(true), /^0 1/);
     assert.deepEqual(asked.at(-1).surfaces, { map: { width: 10, height: 20 } });
     assert.equal(app.sees('map'), true);
-    assert.deepEqual((await show(true))[0], [0, 0], 'it was there already');
-    assert.deepEqual((await show(false))[0], [0, 1]);
+    assert.match(await show(true), /^0 0/, 'it was there already');
+    assert.match(await show(false), /^0 1/);
     assert.deepEqual([asked.at(-1).surfaces, app.sees('map')], [{}, false]);
-    assert.deepEqual((await show(false))[0], [0, 0]);
+    assert.match(await show(false), /^0 0/);
   });
 
   test('a panel of an open lesson is painted wherever it is', () => {
@@ -58,10 +58,7 @@ describe('app: what is in sight', () => {
   test('a new panel is asked for and drawn', async () => {
     run();
     await rest();
-    assert.deepEqual(await comes(() => app.panelAdded()), [
-      [0, 1],
-      [1, 1],
-    ]);
+    assert.equal(await comes(() => app.panelAdded()), '0 1 1 1');
   });
 
   test('a canvas that drawing brings onto the screen is asked for then', async () => {
@@ -156,7 +153,7 @@ describe('app: a trained model', () => {
   async function come(...messages) {
     const counts = [];
     for (const message of messages) counts.push(await comes(() => receive(message)));
-    return counts.map((count) => count.flat().join(' '));
+    return counts;
   }
 
   test('is the one that the link names, whichever it named before', async () => {
@@ -181,14 +178,10 @@ describe('app: a trained model', () => {
     assert.deepEqual(await come(speed), ['0 0 1 0']);
     assert.deepEqual(views.at(-1).model.speed.points, [1]);
     const more = [2, 3].map((point) => ({ ...speed, speed: { points: [point] } }));
-    assert.deepEqual((await comes(() => more.forEach(receive)))[1], [1, 0], 'once in a frame');
+    assert.match(await comes(() => more.forEach(receive)), /1 0$/, 'once in a frame');
     assert.deepEqual(views.at(-1).model.speed.points, [3]);
     const both = [reading, speed];
-    assert.deepEqual(
-      (await comes(() => both.forEach(receive)))[1],
-      [2, 0],
-      'both panels of the page',
-    );
+    assert.match(await comes(() => both.forEach(receive)), /2 0$/, 'both panels of the page');
     assert.deepEqual(await come(speed), ['0 0 1 0'], 'and again');
   });
 

@@ -83,12 +83,12 @@ export function answer(time = 1) {
   worker({ type: 'frame', pixels: {}, news: { id, time, info, request } });
   worker({ type: 'rest', id });
 }
-/** How many views and requests come of this at once, and until nobody waits any more. */
+/** How many views and requests come of this at once, and then until nobody waits any more: '0 0 1 0' is one view later. */
 export async function comes(act) {
   const before = [views.length, asked.length];
-  const now = () => [views.length - before[0], asked.length - before[1]];
+  const now = () => `${views.length - before[0]} ${asked.length - before[1]}`;
   act();
   const atOnce = now();
   await rest();
-  return [atOnce, now()];
+  return `${atOnce} ${now()}`;
 }
