@@ -8,7 +8,6 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { root } from '../../support/js/files.js';
 import { modules, resultOf, startEngine } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
 import { textsOf } from '../support/texts.js';
 
 const web = await modules(
@@ -17,11 +16,7 @@ const web = await modules(
     'features/lessons/page/lesson_codec',
     'features/lessons/page/lesson_address',
   ],
-  ...[
-    'features/lessons/page/quantities',
-    'features/lessons/page/parse_answer',
-    'features/lessons/page/lesson_plans',
-  ],
+  ...['features/lessons/page/quantities', 'features/lessons/page/lesson_plans'],
   ...[
     'features/lessons/page/lockable_controls',
     'features/model/worker/model_host',
@@ -30,7 +25,7 @@ const web = await modules(
   ...['features/index', 'state/state', 'domain/tokenizer', 'domain/animals', 'i18n/markup'],
 );
 const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, panelsOf } = web;
-const { isQuantity, quantity, readAnswer, isRight, PLANS, PANEL_IDS, formatFragment } = web;
+const { isQuantity, quantity, PLANS, PANEL_IDS, formatFragment } = web;
 const contents = Object.fromEntries(
   ['en', 'zh'].map((language) => {
     const path = join(root, `web/src/features/lessons/content_${language}.json`);
@@ -96,7 +91,14 @@ function hostOf(name) {
 }
 
 /** What the page would have computed for this state, as exercises see it; with the model that they are about, loaded. */
-async function viewOf(state, about) {
+const views = new Map();
+function viewOf(state, about) {
+  const key = JSON.stringify([state, about]);
+  if (!views.has(key)) views.set(key, computed(state, about));
+  return views.get(key);
+}
+
+async function computed(state, about) {
   const { tokens, own, total } = web.tokenize(state.text, state.tokenizer, state.length);
   const query = Math.min(state.query ?? web.homeOf(tokens.slice(0, own)), tokens.length - 1);
   const frame = engine.ask({ ...state, query });
@@ -201,35 +203,26 @@ const isInitial = (key, value) =>
   formatFragment(web.parseFragment(`#v=1&lang=en&${key}=${value}`, 'en')) ===
   formatFragment(web.parseFragment('#v=1&lang=en', 'en'));
 
-test('lessons: what each step shows, and what its answers are compared with, are as they are written down', () => {
-  const lines = PLANS.flatMap(({ steps, ...plan }) => [
-    JSON.stringify(plan),
-    ...steps.flatMap(({ exercises = [], ...step }) => [
-      `  ${JSON.stringify(step)}`,
-      ...exercises.map((exercise) => `    ${JSON.stringify(exercise)}`),
-    ]),
-  ]);
-  requireWritten('plans', lines);
-});
-
-const DONE = { plans: 0, numbers: 0 };
-test('lessons: every expected number is one that the page computes', async () => {
+test('lessons: every expected number is one that the page computes, and that no panel says above itself', async () => {
+  let numbers = 0;
   for (const plan of here) {
     for (const language of ['en', 'zh']) {
       for (const step of lessonOf(plan, language).steps) {
-        if (step.exercises.every(({ number }) => number === undefined)) continue;
+        const asked = step.exercises.filter(({ number }) => number !== undefined);
+        if (asked.length === 0) continue;
         const view = await viewOf(stateOf(step, language), plan.about);
-        for (const { number, text } of step.exercises) {
-          if (number === undefined) continue;
+        const intros = panelsOf(step).map((id) => textsOf(language)[`${id}.intro`]);
+        const said = (intros.join(' ').match(/\d+\.\d+/g) ?? []).map(Number);
+        for (const { number, text } of asked) {
           const value = quantity(number, view);
-          assert.ok(value !== null && Number.isFinite(value), `${plan.name}: ${number}: ${text}`);
-          DONE.numbers++;
+          assert.ok(Number.isFinite(value ?? NaN), `${plan.name}: ${number}: ${text}`);
+          assert.ok(!said.some((one) => Math.abs(one - value) < 1e-6), `${plan.name}: ${text}`);
+          numbers++;
         }
       }
     }
-    DONE.plans++;
   }
-  assert.ok(DONE.plans >= 10 && DONE.numbers >= 95, JSON.stringify(DONE));
+  assert.ok(numbers >= 95, `${numbers} numbers`);
 });
 
 /** Numbers again from their formulas, by lesson, step and question. */
@@ -313,56 +306,30 @@ test('lessons: the models that ship have a head that attends to the token before
   }
 });
 
-test('lessons: what a panel says above itself is no answer to what is asked below', async () => {
-  for (const plan of here) {
-    for (const language of ['en', 'zh']) {
-      for (const step of lessonOf(plan, language).steps) {
-        const view = await viewOf(stateOf(step, language), plan.about);
-        const intros = panelsOf(step).map((id) => textsOf(language)[`${id}.intro`]);
-        const told = intros.join(' ').match(/\d+\.\d+/g) ?? [];
-        for (const { number, text } of step.exercises) {
-          if (number === undefined) continue;
-          const value = quantity(number, view);
-          const given = told.filter((written) => Math.abs(Number(written) - value) < 1e-6);
-          assert.deepEqual(given, [], `${plan.name}: ${text}`);
-        }
-      }
-    }
-  }
-});
-
-test('lessons: each number that an exercise can ask for, at every kind of place, is the one written down', async () => {
+test('lessons: a number is null before it is computed, at a place that is not there and by a name that is none', async () => {
   const trained = await viewOf(web.initialState('en'), 'model');
   const nothing = { ...trained, frame: null, studies: { scale: null }, model: { answers: {} } };
-  const views = {
-    'the first state': trained,
-    'another state': await viewOf({
-      ...web.initialState('en'),
-      ...{ text: 'a b a b a', query: 2, divided: true, width: 256, sample: 3, maskKind: 'none' },
-      ...{ scheme: 't5', blockNorm: 'post', recurrenceSource: '0123', learnTask: 'characters' },
-    }),
-    'nothing computed': nothing,
-    'another sample than was studied': { ...trained, state: { ...trained.state, sample: 99 } },
-  };
-  const lines = Object.entries(views).flatMap(([title, view]) => [
-    `== ${title}`,
-    ...web.QUANTITY_NAMES.map((name) => {
-      const values = ['', ':1', ':2,1', ':9999', ':1,9999', ':9999,1'].map((place) =>
-        quantity(name + place, view),
-      );
-      return `${name} ${values.map((value) => (value === null ? '-' : Number(value.toPrecision(5)))).join(' ')}`;
-    }),
-  ]);
-  requireWritten('quantities', lines);
-  for (const name of [
-    '',
-    'nothing',
-    'weight:',
-    'weight:1,',
-    'weight:12345',
-    'weight 1',
-    'x weight',
-  ]) {
+  const ofState = ['tokens', 'costShare', 'costEven', 'costCache', 'costSaving'];
+  ofState.push('recurrenceChance', 'recurrencePath', 'learnChance');
+  const known = (view, place = '') =>
+    web.QUANTITY_NAMES.filter((name) => quantity(name + place, view) !== null);
+  assert.deepEqual(known(nothing), ofState);
+  const swaps = ['swapFree', 'swapMasked', 'swapPlaced']; // nothing is swapped at first
+  const atFirst = web.QUANTITY_NAMES.filter((name) => !swaps.includes(name));
+  assert.deepEqual(known(trained), atFirst);
+  const ofRow = ['rowProduct', 'rowScaled', 'rowExp', 'rowWeight', 'rowOutput'];
+  const placed = ['weight', 'score', ...ofRow, 'maskWeight', 'maskEntropy', 'encoding'];
+  placed.push('alibiSlope', 'schemeValue', 'blockLength', 'modelNext');
+  for (const name of placed) assert.equal(quantity(`${name}:9999`, trained), null, name);
+  const side = Math.sqrt(trained.frame.positions.scheme.values.length);
+  assert.equal(quantity(`schemeValue:0,${side}`, trained), null);
+  assert.equal(quantity(`maskWeight:0,${trained.list.tokens.length}`, trained), null);
+  const unstudied = { ...trained, state: { ...trained.state, sample: 99 } };
+  for (const name of ['scaleVariance', 'scaleBefore', 'scaleAfter']) {
+    assert.equal(quantity(name, unstudied), null, name);
+  }
+  const misspelt = ['', 'nothing', 'weight:', 'weight:1,', 'weight:12345', 'weight 1', 'x weight'];
+  for (const name of misspelt) {
     assert.deepEqual([isQuantity(name), quantity(name, trained)], [false, null], name);
   }
 });
@@ -428,15 +395,6 @@ test('lessons: the right choice is what the engine computes', async () => {
   }
 });
 
-test('lessons: answers are read as people write them', () => {
-  for (const [raw, value] of [
-    ['0.25', 0.25], ['0,25', 0.25], ['.25', 0.25], ['25 %', 0.25], ['２５％', 0.25], ['1/4', 0.25],
-    ['−2', -2], ['1e-3', 0.001], [' 7 ', 7], ['', null], ['x', null], ['1/0', null], ['1..2', null], ['--1', null],
-  ]) assert.deepEqual(readAnswer(raw), value === null ? [] : [value], raw); // prettier-ignore
-  assert.ok(isRight(0.23, 0.2349) === false && isRight(0.231, 0.23) && isRight(0.0004, 1e-9));
-  assert.ok(!isRight(65, 66, 0.001) && isRight(66, 66, 0.001));
-});
-
 test('lessons: a lesson survives its link, and hostile links are no lesson or one within limits', async () => {
   const word = fc.string({ unit: 'grapheme', maxLength: 30 });
   const exercise = fc.record(
@@ -465,7 +423,7 @@ test('lessons: a lesson survives its link, and hostile links are no lesson or on
       assert.deepEqual(await readCode(await writeCode(clean)), clean);
       assert.deepEqual(readLesson(clean), clean, 'clean stays clean');
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
   const pack = (value) => `z${deflateRawSync(JSON.stringify(value)).toString('base64url')}`;
   const hostile = fc.oneof(
@@ -492,35 +450,8 @@ test('lessons: a lesson survives its link, and hostile links are no lesson or on
         stateOf(one, 'en');
       }
     }),
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
-});
-
-test('lessons: a right choice is read where there are choices to be made, and no number says it', () => {
-  const read = (exercise) => {
-    const { steps } = readLesson({
-      title: 'a',
-      steps: [{ exercises: [{ text: 'b', ...exercise }] }],
-    });
-    return steps[0].exercises[0];
-  };
-  const two = ['c', 'd'];
-  assert.deepEqual(read({ choices: two, right: 1 }), { text: 'b', choices: two, right: 1 });
-  assert.deepEqual(read({ choices: two, right: 2 }), { text: 'b', choices: two });
-  assert.deepEqual(read({ choices: two, right: '1' }), { text: 'b', choices: two });
-  assert.deepEqual(read({ choices: ['c'], right: 0 }), { text: 'b' });
-  assert.deepEqual(read({ choices: ['c', ' '], right: 0 }), { text: 'b' });
-  const number = 'largest';
-  assert.deepEqual(read({ choices: two, right: 1, number }), { text: 'b', choices: two, number });
-  const within = (share) => read({ number, within: share }).within;
-  assert.deepEqual([0, 1e-9, 1, 1.001, '1'].map(within), [
-    undefined,
-    1e-9,
-    1,
-    undefined,
-    undefined,
-  ]);
-  assert.equal(read({ within: 0.5 }).within, undefined);
 });
 
 test('lessons: a link that unpacks into megabytes is no lesson, and takes no time', async () => {
@@ -537,16 +468,6 @@ test('lessons: a link that unpacks into megabytes is no lesson, and takes no tim
 
 test('lessons: the address says which lesson, whatever else it says', () => {
   const ask = (search, hash) => readAddress(search, hash);
-  assert.equal(ask('', ''), null);
-  assert.equal(ask('?embed=map', '#v=1&lang=zh'), null);
-  assert.deepEqual(ask('?lesson=order&lang=zh', ''), {
-    name: 'order',
-    code: null,
-    step: 1,
-    language: 'zh',
-  });
-  assert.equal(ask('?lesson=order', '#v=1&lesson=scale').name, 'scale');
-  assert.equal(ask('', '#lesson=scale'), null, 'of no version');
   for (const language of ['en', 'zh']) {
     for (const address of [
       { name: 'scale', code: null, step: 3 },

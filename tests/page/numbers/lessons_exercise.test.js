@@ -3,7 +3,6 @@
 // meanwhile and after.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { linesOf, requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -14,7 +13,8 @@ const web = await modules(
   ),
   'state/state',
 );
-const { exerciseForm, Locks, allowed, LOCKABLE, controlsOf, initialState, setLanguage, t } = web;
+const { exerciseForm, isRight, nearest, readAnswer, setLanguage, t } = web;
+const { Locks, allowed, LOCKABLE, controlsOf, initialState } = web;
 
 beforeEach(() => setLanguage('en'));
 afterEach(leave);
@@ -24,79 +24,103 @@ const view = {
   frame: { query: { weights: [0.125, 0.5], largest: 1, entropy: -0.25 } },
 };
 const CHOICES = ['one', 'two *b*', 'three'];
-const KINDS = {
-  open: { text: 'Why `a`?' },
-  'a number': { text: 'How many?', number: 'tokens' },
-  'a number with bounds': { text: 'Weight?', number: 'weight:1', within: 0.5 },
-  'a number below zero': { text: 'Entropy?', number: 'entropy' },
-  'a right choice': { text: 'Which?', choices: CHOICES, right: 1 },
-  'a choice that is computed': { text: 'Which?', choices: CHOICES, number: 'largestKey' },
-  'choices of which none is right': { text: 'Which?', choices: CHOICES },
-  'a choice that is not there': { text: 'Which?', choices: ['one'], number: 'tokens' },
-};
-const ANSWERS = {
-  text: [
-    '',
-    'many',
-    '3',
-    '2.95',
-    '2.93',
-    '0.76',
-    '0.74',
-    '0.25',
-    '25 %',
-    '-0.25',
-    '-0.26',
-    '-0.2',
-    '1e9',
-  ],
-  radio: [null, 0, 1, 2],
-};
+const NOT_COMPUTED = 'The page has not computed this number yet. Check again in a moment.';
+const TOO_SMALL = 'The page computes a larger number. Look again.';
+const TOO_LARGE = 'The page computes a smaller number. Look again.';
+const NO_NUMBER = 'Write a number, such as 0.25 or 25%.';
+const CHOOSE = 'Choose an answer';
+const MOVED =
+  ' You have changed the settings of this step: your answer was compared with what is on the screen now.';
 
-/** All that is said to all answers, with the page as it is, before it has computed, and with other settings. */
-function answersTo(item, tools) {
-  const said = [];
-  const [form] = item.querySelectorAll('form');
-  const verdict = item.querySelector('.verdict');
-  if (!verdict) return said;
+/** A question on the page: `answer` enters an answer and returns the verdict. */
+function asked(exercise) {
+  const page = { view, moved: false };
+  const item = exerciseForm(exercise, { view: () => page.view, moved: () => page.moved });
+  document.body.append(item);
   const boxes = [...item.querySelectorAll('input')];
-  const give = (answer) => {
-    if (boxes[0].type === 'text') boxes[0].value = answer;
-    else boxes.forEach((box, i) => (box.checked = i === answer));
-    form.dispatchEvent(new Event('submit', { cancelable: true }));
-    const hidden = item.querySelector('.reveal').hidden ? '' : ', which can be revealed';
-    said.push(`${answer}: ${verdict.textContent}${hidden}`);
+  const verdict = () => item.querySelector('.verdict').textContent;
+  const reveal = item.querySelector('.reveal');
+  return {
+    ...{ item, page, boxes, reveal },
+    answer(value) {
+      if (boxes[0].type === 'text') boxes[0].value = value;
+      else boxes.forEach((box, i) => (box.checked = i === value));
+      item.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
+      return verdict();
+    },
+    revealed: () => (reveal.click(), verdict()),
   };
-  for (const answer of ANSWERS[boxes[0].type]) give(answer);
-  const reveal = () => {
-    item.querySelector('.reveal').click();
-    said.push(`revealed: ${verdict.textContent}`);
-  };
-  reveal();
-  tools.hasMoved = true;
-  for (const answer of ANSWERS[boxes[0].type].slice(1, 4)) give(answer);
-  tools.computed = { ...view, frame: null, list: { tokens: { length: NaN } } };
-  give(ANSWERS[boxes[0].type][2]);
-  reveal();
-  return said;
 }
 
-test('lessons: what each kind of question is like, and what is said to each answer', () => {
-  const came = [];
-  for (const [kind, exercise] of Object.entries(KINDS)) {
-    const tools = {
-      ...{ computed: view, hasMoved: false },
-      ...{ view: () => tools.computed, moved: () => tools.hasMoved },
-    };
-    const item = exerciseForm(exercise, tools);
-    document.body.append(item);
-    came.push('', `== ${kind}`, ...linesOf(item), ...answersTo(item, tools));
+test('lessons: a verdict says whether the number is right, too small or too large, and the solution is what the page computes', () => {
+  for (const [exercise, solution, answers] of [
+    [
+      { number: 'tokens' },
+      '3.000',
+      {
+        '': NO_NUMBER,
+        many: NO_NUMBER,
+        3: 'right',
+        2.95: 'right',
+        2.93: TOO_SMALL,
+        1e9: TOO_LARGE,
+      },
+    ],
+    [
+      { number: 'weight:1', within: 0.5 },
+      '0.5000',
+      { 0.74: 'right', 0.76: TOO_LARGE, 0.25: 'right', '25 %': 'right', '24 %': TOO_SMALL },
+    ],
+    [
+      { number: 'entropy' },
+      '−0.2500',
+      { '-0.25': 'right', '-0.26': TOO_SMALL, '-0.2': TOO_LARGE, 0.25: TOO_LARGE },
+    ],
+  ]) {
+    const { answer, reveal, revealed } = asked({ text: 'How many?', ...exercise });
+    assert.equal(reveal.hidden, true, 'before the first answer');
+    for (const [given, wanted] of Object.entries(answers)) {
+      const right = `Right. The page computes ${solution}.`;
+      assert.equal(answer(given), wanted === 'right' ? right : wanted, given);
+    }
+    assert.equal(reveal.hidden, false);
+    assert.equal(revealed(), `The answer: ${solution}`);
   }
-  requireWritten('exercise', came);
+});
+
+test('lessons: a verdict says whether the choice is right', () => {
+  for (const [exercise, right, solution] of [
+    [{ choices: CHOICES, right: 1 }, 1, 'two *b*'],
+    [{ choices: CHOICES, number: 'largestKey' }, 1, 'two *b*'],
+    [{ choices: ['one', 'two'], number: 'tokens' }, 3, ''],
+  ]) {
+    const { answer, boxes, revealed } = asked({ text: 'Which?', ...exercise });
+    assert.ok(answer(null).startsWith(CHOOSE));
+    boxes.forEach((_, i) => assert.match(answer(i), i === right ? /^Right/ : /^(?!Right)/));
+    assert.equal(revealed(), `The answer: ${solution}`);
+  }
+});
+
+test('lessons: a verdict says that the settings were changed, or that nothing is computed yet', () => {
+  const { answer, page, revealed } = asked({ text: 'How many?', number: 'tokens' });
+  page.moved = true;
+  assert.equal(answer('3'), `Right. The page computes 3.000.${MOVED}`);
+  assert.equal(answer('2'), TOO_SMALL + MOVED);
+  page.view = { frame: null, list: { tokens: { length: NaN } } };
+  assert.deepEqual([answer('3'), revealed()], [NOT_COMPUTED, NOT_COMPUTED]);
+});
+
+test('lessons: a question that nothing answers is one to talk about, with lines to write on', () => {
+  const { item } = asked({ text: 'Why `a`?' });
+  assert.equal(item.querySelector('.question').textContent, 'Why a?');
+  assert.equal(item.querySelector('.question code').textContent, 'a');
+  assert.match(item.querySelector('.hint').textContent, /^Talk about it with others/);
+  assert.deepEqual([item.querySelector('.verdict'), item.querySelectorAll('i').length], [null, 3]);
+  const { item: choice, boxes } = asked({ text: 'Which?', choices: CHOICES });
+  assert.deepEqual([choice.querySelector('.verdict'), boxes.length], [null, 3]);
 });
 
 test('lessons: a number is right within its share, and within what rounding takes', () => {
-  const { isRight, readAnswer } = web;
   for (const [answer, expected, within, right] of [
     [102, 100, undefined, true],
     [98, 100, undefined, true],
@@ -108,37 +132,40 @@ test('lessons: a number is right within its share, and within what rounding take
     [1.0007, 1, 0.0001, false],
     [3, 2, 0.5, true],
     [3.01, 2, 0.5, false],
+    [0.23, 0.2349, undefined, false],
+    [65, 66, 0.001, false],
+    [66, 66, 0.001, true],
   ]) {
     assert.equal(isRight(answer, expected, within), right, `${answer} ${expected} ${within}`);
   }
-  for (const [raw, value] of [
-    ['1/4%', 0.0025],
-    ['１／４', 0.25],
-    ['－３', -3],
-    ['３．５', 3.5],
-    ['１，５', 1.5],
-    ['–2', -2],
-    ['1 000', 1000],
-    ['+5', 5],
-    ['1E2', 100],
-    ['1e+2', 100],
-    ['2/0.5', 4],
-    ['1,5/0,5', 3],
-    ['1/2/3', null],
-    ['5%%', null],
-    ['0/0', null],
-    ['.', null],
-    ['e3', null],
-    ['1e999', null],
-    ['5 m', null],
-    ['m 5', null],
-  ]) {
-    assert.deepEqual(readAnswer(raw), value === null ? [] : [value], raw);
-  }
+});
+
+test('lessons: answers are read as people write them', () => {
+  const read = {
+    '0,25': 0.25, '.25': 0.25, '25 %': 0.25, '２５％': 0.25, '1/4': 0.25, '1/4%': 0.0025, '１／４': 0.25,
+    '－３': -3, '３．５': 3.5, '１，５': 1.5, '–2': -2, '−2': -2, ' 7 ': 7, '1 000': 1000, '+5': 5,
+    '1e-3': 0.001, '1E2': 100, '1e+2': 100, '2/0.5': 4, '1,5/0,5': 3,
+  }; // prettier-ignore
+  for (const [raw, value] of Object.entries(read)) assert.deepEqual(readAnswer(raw), [value], raw);
+  const none = [
+    '',
+    'x',
+    '1/2/3',
+    '1/0',
+    '0/0',
+    '5%%',
+    '1..2',
+    '--1',
+    '.',
+    'e3',
+    '1e999',
+    '5 m',
+    'm 5',
+  ];
+  for (const raw of none) assert.deepEqual(readAnswer(raw), [], raw);
 });
 
 test('lessons: a comma may stand between thousands, where that is what the page computes', () => {
-  const { isRight, nearest, readAnswer } = web;
   for (const [raw, expected] of [
     ['13,404', 13404],
     ['13,404', 13.404],
@@ -154,11 +181,8 @@ test('lessons: a comma may stand between thousands, where that is what the page 
   }
   assert.deepEqual(readAnswer('1,234,567'), [1234567]);
   assert.equal(nearest([1.234, 1234], 5), 1.234);
-  const text = { text: 'How many?', right: 13404, within: 0.001 };
-  const item = exerciseForm(text, { view: () => view, moved: () => false });
-  item.querySelector('input').value = '13,404';
-  item.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
-  assert.match(item.querySelector('.verdict').textContent, /^Right/);
+  const { answer } = asked({ text: 'How many?', right: 13404, within: 0.001 });
+  assert.match(answer('13,404'), /^Right/);
 });
 
 describe('lessons: locks', () => {
@@ -169,7 +193,7 @@ describe('lessons: locks', () => {
       <select id="choose-mask"></select>
       <button id="new-seed" disabled title="not now">a</button>
       <textarea id="area"></textarea>
-      <span id="slider" role="slider" aria-describedby="lock-reason other"></span>
+      <span id="slider" role="slider" aria-describedby="other"></span>
       <p id="none">b</p>
       <button class="unfold">c</button><button class="copy">d</button>
       <details class="menu"><button class="inside">e</button></details>
@@ -177,51 +201,62 @@ describe('lessons: locks', () => {
       <div class="guess"><input class="answer"></div>
     </div>`;
   let locks;
-  let came;
-  let before;
   beforeEach(() => {
     document.body.innerHTML = HTML;
     locks = new Locks();
     document.body.append(locks);
-    came = [];
-    before = linesOf(document.body);
   });
   const draw = (language = 'en') => locks.update({ state: { language } });
-  const note = (title) => came.push('', `== ${title}`, ...linesOf(document.body));
-  const field = (name) => document.getElementById(name);
 
-  test('keep what they lock in sight, with the reason', () => {
+  test('lock the controls of a field in the panels of the step, and say why; menus, copies and guesses stay free', () => {
     draw();
-    note('nothing is locked');
-    for (const lock of [['text'], ['mask', 'seed'], true, ['nothing', 'text']]) {
+    const reason = 'Locked by the teacher in this step';
+    const locked = () =>
+      [...document.querySelectorAll('[title]')].filter(({ title }) => title === reason);
+    for (const [lock, ids] of [
+      [['text'], ['text']],
+      [
+        ['mask', 'seed'],
+        ['choose-mask', 'new-seed'],
+      ],
+      [true, ['text2', 'text', 'choose-mask', 'new-seed', 'area', 'slider']],
+      [['nothing', 'text'], ['text']],
+    ]) {
       locks.lock = lock;
       draw();
       draw();
-      note(`locked: ${lock}`);
+      assert.deepEqual(
+        locked().map(({ id }) => id),
+        ids,
+        String(lock),
+      );
+      for (const element of locked()) {
+        assert.ok(element.closest('.lesson-panels'), 'only those that the step shows');
+        assert.ok(element.disabled || element.getAttribute('aria-disabled') === 'true');
+        assert.match(element.getAttribute('aria-describedby'), /\block-reason\b/);
+      }
     }
     setLanguage('zh');
     draw('zh');
-    note('another language');
-    locks.freeAll();
-    note('freed');
-    requireWritten('locks', came);
+    assert.match(document.querySelector('.lesson-panels #text').title, /\p{Script=Han}/u);
     locks.lock = true;
     draw('zh');
     locks.freeAll();
     assert.deepEqual(locks.lock, []);
     draw('zh');
-    assert.equal(field('area').disabled, false);
+    assert.equal(document.getElementById('area').disabled, false);
   });
 
   test('leave a control as they found it', () => {
     draw();
-    before = linesOf(document.body);
-    for (const lock of [['text', 'seed'], ['mask']]) {
+    const before = document.body.innerHTML;
+    for (const lock of [['text', 'seed'], ['mask'], true]) {
       locks.lock = lock;
       draw();
+      assert.notEqual(document.body.innerHTML, before);
       locks.lock = [];
       draw();
-      assert.deepEqual(linesOf(document.body), before, String(lock));
+      assert.equal(document.body.innerHTML, before, String(lock));
     }
   });
 
@@ -246,12 +281,13 @@ describe('lessons: locks', () => {
   });
 });
 
-test('lessons: the controls of each field that can be locked', () => {
+test('lessons: a field that can be locked is one of the state and has controls, another has none', () => {
   const fields = Object.keys(initialState('en'));
-  requireWritten('controls', [
-    ...LOCKABLE.map((name) => `${name}: ${controlsOf(name)}`),
-    ...fields
-      .filter((name) => !LOCKABLE.includes(name))
-      .map((name) => `${name}: ${controlsOf(name)}`),
-  ]);
+  for (const name of LOCKABLE) {
+    assert.ok(fields.includes(name), name);
+    assert.doesNotThrow(() => document.querySelector(controlsOf(name)), name);
+    assert.notEqual(controlsOf(name), 'x-none');
+  }
+  for (const name of ['language', 'costResult', 'nothing'])
+    assert.equal(controlsOf(name), 'x-none');
 });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { exampleSaid } from '../support/texts.js';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
-import { linesOf, requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { written, rest, leave } = openWindow();
@@ -119,31 +118,55 @@ const placed = () => [
 ];
 
 describe('lessons: a step', () => {
-  test('has its text, its panels, its questions and its neighbours', async () => {
-    const came = [];
-    for (const at of [0, 1, 2]) {
-      heard.length = written.length = 0;
+  test('has its text, its panels, its questions and its neighbours, and an address of its own', async () => {
+    for (const [at, heading, paragraphs, panels, questions] of [
+      [
+        0,
+        '1. First one',
+        ['One.', 'Two words.'],
+        'instruments map sentence',
+        ['Why?', 'How many?'],
+      ],
+      [1, '2. Step', ['Guess.'], 'masks row', []],
+      [2, '3. Last', [], 'scale map', []],
+    ]) {
       await open(at);
-      const { fragment, panels } = host.hold;
-      came.push('', `== step ${at}, title ${document.title}, hold ${fragment()} ${[...panels]}`);
-      came.push(...written.map((address) => `address ${address}`), ...heard);
-      came.push(`kept ${placed()[1]}`, ...linesOf(reader));
+      const current = part('.lesson-step.current');
+      const texts = (selector) =>
+        [...current.querySelectorAll(selector)].map(({ textContent }) => textContent);
+      assert.equal(current.querySelector('h2').textContent, heading);
+      assert.deepEqual(texts('.lesson-text p'), paragraphs);
+      assert.deepEqual(texts('.question'), questions);
+      assert.equal(placed()[0], panels);
+      const neighbours = [...current.querySelectorAll('.lesson-tools [data-to]')];
+      assert.deepEqual(
+        neighbours.map(({ dataset }) => Number(dataset.to)),
+        [at - 1, at + 1].filter((to) => to >= 0 && to < 3),
+      );
+      const link = `#v=1&L=code&step=${at + 1}`;
+      assert.deepEqual([host.hold.fragment(), written.at(-1)], [link, `/${link}`]);
+      assert.equal(part('.lesson-link').textContent, `https://page.example/${link}`);
     }
-    requireWritten('reader', came);
+    assert.equal(document.title, 'A lesson · qkv');
+    assert.equal(part('h1 i, h1 em').textContent, 'lesson');
+    const goals = [...reader.querySelectorAll('.lesson-goals li')];
+    assert.deepEqual(
+      goals.map(({ textContent }) => textContent),
+      ['to see', 'to learn'],
+    );
   });
 
   test('of a lesson without minutes, goals and titles says less', async () => {
-    const lesson = readLesson({ title: '', steps: [{ text: 'One.' }] });
+    const lesson = readLesson({ title: '', steps: [{ text: 'One.' }, { text: 'Two.' }] });
     await open(0, { lesson });
-    const lines = [document.title, ...linesOf(reader)];
+    assert.equal(part('.lesson-kind').textContent, 'Lesson, 2 steps');
+    assert.deepEqual(
+      [part('.lesson-goals').hidden, part('.current h2').textContent],
+      [true, '1. Step'],
+    );
     setLanguage('zh');
     await open(0, { lesson: { ...lesson, minutes: 1 } });
-    requireWritten('reader-short', [
-      ...lines,
-      '',
-      '== of a minute, in Chinese',
-      ...linesOf(reader),
-    ]);
+    assert.equal(part('.lesson-kind').textContent, '课程，1 分钟，共 2 步');
   });
 
   test('that the reader goes to is a new entry of the history, and that the page goes to is none', async () => {
@@ -165,33 +188,17 @@ describe('lessons: a step', () => {
     assert.deepEqual(visited, []);
   });
 
-  test('is the nearest that there is', async () => {
-    await open(99);
-    assert.deepEqual([reader.at, current()], [2, [false, false, true]]);
-    await open(-1);
-    assert.deepEqual([reader.at, current()], [0, [true, false, false]]);
-    assert.equal(new LessonReader().at, -1);
-  });
-
-  test('takes its panels along, in its order, and gives back those of the step before', async () => {
+  test('takes its panels along, and gives back those of the step before; the nearest step is shown', async () => {
     await open(0);
     assert.deepEqual(placed(), ['instruments map sentence', 'masks scale row cost']);
     await press('.current .next');
-    assert.equal(placed()[0], 'masks row');
-    assert.deepEqual(placed()[1].split(' ').sort(), [
-      'cost',
-      'instruments',
-      'map',
-      'scale',
-      'sentence',
-    ]);
-    await press('.current [data-to="0"]');
-    assert.equal(reader.at, 0);
-    await press('.lesson-steps li:nth-child(3) button');
-    assert.deepEqual([reader.at, current()], [2, [false, false, true]]);
+    const kept = placed()[1].split(' ').sort();
+    assert.deepEqual(kept, ['cost', 'instruments', 'map', 'scale', 'sentence']);
     document.getElementById('scale').remove();
-    await press('.lesson-steps li:nth-child(3) button');
-    assert.equal(placed()[0], 'map');
+    await open(99);
+    assert.deepEqual([reader.at, current(), placed()[0]], [2, [false, false, true], 'map']);
+    await open(-1);
+    assert.deepEqual([reader.at, current()], [0, [true, false, false]]);
   });
 
   test('is gone to by its buttons, which move the focus to its heading, and is not when it opens', async () => {
@@ -357,31 +364,6 @@ describe('lessons: on paper', () => {
     assert.deepEqual(pictures(), [[true, picture], [false], [true, picture]]);
   });
 
-  test('links are compared when the state is another, and not with every frame', async () => {
-    await open(0);
-    const { URLSearchParams } = globalThis;
-    let written = 0;
-    globalThis.URLSearchParams = class extends URLSearchParams {
-      constructor(...args) {
-        super(...args);
-        written++;
-      }
-    };
-    try {
-      const counts = [{}, {}, { seed: 9 }].map((patch) => {
-        written = 0;
-        const view = host.view();
-        reader.update(patch.seed ? { ...view, state: { ...view.state, ...patch } } : view);
-        return written;
-      });
-      assert.equal(counts[1], 0);
-      assert.ok(counts[2] > 0);
-    } finally {
-      globalThis.URLSearchParams = URLSearchParams;
-    }
-    assert.equal(part('.current .back').hidden, false, 'it is said that the state is another');
-  });
-
   test('of two steps that are gone to at once the later one counts, and begins once', async () => {
     await open(0);
     heard.length = 0;
@@ -392,50 +374,21 @@ describe('lessons: on paper', () => {
     assert.equal(heard.filter((one) => one.startsWith('begin')).length, 1);
   });
 
-  test('nothing is printed of a lesson that was left meanwhile', async () => {
+  test('a lesson that is left, or another that is opened meanwhile, is neither moved nor printed', async () => {
     for (const turns of [0, 1, 4, 9, 14]) {
-      await open(0);
-      heard.length = 0;
-      part('.print').click();
-      for (let turn = 0; turn < turns; turn++) await new Promise(requestAnimationFrame);
-      if (heard.includes('printed')) continue;
-      reader.close();
-      await rest();
-      await rest();
-      assert.ok(!heard.includes('printed'), `after ${turns} turns`);
+      for (const leaveIt of [() => reader.close(), () => open(2)]) {
+        await open(0);
+        heard.length = 0;
+        part('.print').click();
+        for (let turn = 0; turn < turns; turn++) await new Promise(requestAnimationFrame);
+        if (heard.includes('printed')) continue;
+        await leaveIt();
+        const { at } = reader;
+        await rest();
+        await rest();
+        assert.deepEqual([heard.includes('printed'), reader.at], [false, at], `${turns} turns`);
+      }
     }
-  });
-
-  test('another lesson that is opened meanwhile is neither moved nor printed', async () => {
-    const other = readLesson({ ...LESSON, title: 'Another' });
-    for (let turns = 0; turns < 24; turns += 1) {
-      await open(0);
-      heard.length = 0;
-      part('.print').click();
-      for (let turn = 0; turn < turns; turn++) await new Promise(requestAnimationFrame);
-      if (heard.includes('printed')) break;
-      await open(2, { lesson: other });
-      assert.equal(part('.lesson-status').textContent, '');
-      await rest();
-      const state = [reader.at, heard.includes('printed'), pictures().flat()];
-      assert.deepEqual(state, [2, false, [false, false, false]], `after ${turns} turns`);
-    }
-    assert.ok(heard.includes('printed'), 'it took no longer than that');
-  });
-
-  test('a figure is waited for until the page rests three times in a row', async () => {
-    let asks = 0;
-    const answers = [true, true, false, true, true, true];
-    const page = { get settled() {
-      return answers[asks++];
-    } }; // prettier-ignore
-    await web.settled(page);
-    assert.equal(asks, 6);
-    const times = [0, 5999, 6000, 6001];
-    mock.method(performance, 'now', () => times.shift());
-    asks = -1e9;
-    await web.settled(page);
-    assert.deepEqual(times, [6001], 'or for six seconds');
   });
 
   test('a panel without its code has no figure', async () => {
