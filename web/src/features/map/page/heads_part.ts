@@ -125,7 +125,11 @@ export class HeadsPart extends Panel {
   #arrange(order: Order, numbers: readonly HeadNumbers[]): void {
     const sorted = [...this.#labels.keys()];
     if (order !== 'number') {
-      const value = (head: number) => numbers[head]?.[order] ?? Infinity; // NaN keeps the order
+      // What is not known comes last: a NaN would leave the others unsorted.
+      const value = (head: number) => {
+        const number = numbers[head]?.[order] ?? NaN;
+        return Number.isNaN(number) ? Infinity : number;
+      };
       sorted.sort((a, b) => value(a) - value(b) || a - b);
     }
     const box = this.find('.heads', HTMLElement);
