@@ -1,16 +1,14 @@
 // @about web/src/features/map/
 // Arcs, names and drawings of the map in Node, from frames that the test makes: which arcs and labels are drawn, what heads are
-// called and said to do, and what is taken away.
+// called and said to do, and what the files contain.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { frameOf, mapScene, rowOf, tokensOf } from '../support/map_frames.js';
-import { fire, requireWritten } from '../support/operate.js';
-import { hashed, openWindow, SIZE } from '../support/window.js';
+import { fire } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
 
-const { rest, layOut, leave } = openWindow();
-HTMLCanvasElement.prototype.toDataURL = function () {
-  return `data:of-${this.width}x${this.height}`;
-};
+const { rest, leave } = openWindow();
+HTMLCanvasElement.prototype.toDataURL = () => 'data:';
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['page/arcs_part', 'page/figure'].map((name) => `features/map/${name}`),
@@ -19,78 +17,75 @@ const web = await modules(
   'state/state',
 );
 
-const initial = { ...web.initialState('en'), text: 'told by the list' };
-const { viewOf, put } = mapScene(initial);
-afterEach(() => {
-  leave();
-  web.setLanguage('en');
-  globalThis.devicePixelRatio = 1;
+const { viewOf, put } = mapScene({ ...web.initialState('en'), look: 'arcs' });
+afterEach(leave);
+
+/** The arcs of so many tokens, of which `query` is chosen. */
+async function arcs(count, query = count - 1) {
+  const scene = put('qkv-arcs');
+  await rest();
+  const frame = frameOf({ tokens: tokensOf(count), query });
+  scene.show({ frame, query });
+  return { ...scene, frame, paths: [...scene.part.querySelectorAll('path')] };
+}
+const width = (path) => Number(path.getAttribute('stroke-width'));
+
+test('arcs: of few tokens those of every row, of many those of the query; thicker for more weight, the query above', async () => {
+  for (const [count, rows] of [[4, 4], [64, 64], [65, 1]]) {
+    const { frame, paths, find } = await arcs(count);
+    const drawn = web.arcsOf(frame);
+    assert.equal(new Set(drawn.map(({ query }) => query)).size, rows, `${count} tokens`);
+    const widths = drawn.map(({ weight }) => 0.5 + 5 * weight).sort();
+    assert.deepEqual(paths.map(width).sort(), widths);
+    const own = drawn.filter(({ query }) => query === count - 1);
+    const told = paths.map(({ classList }) => classList.contains('told'));
+    assert.deepEqual(told, paths.map((_, i) => i >= paths.length - own.length));
+    assert.match(find('.arcs-note').textContent, rows > 1 ? /For every query/ : /the chosen query/);
+  }
+}); // prettier-ignore
+
+test('arcs: each token has its label as long as a label has 14 pixels, and the query always has', async () => {
+  // Lines are 34 pixels high, or as high as 640 allow.
+  for (const [count, query, labels] of [[4, 2, 4], [45, 0, 45], [46, 0, 23], [46, 45, 24], [70, 0, 35]]) {
+    const { texts } = await arcs(count, query);
+    assert.equal(texts('.arc-query').length, labels, `${count} tokens, query ${query}`);
+    assert.deepEqual(texts('.arc-query.told'), [`t${query}`]);
+    for (const key of texts('.arc-key.told')) assert.ok(texts('.arc-key').includes(key));
+  } // prettier-ignore
 });
 
-/** Numbers with many digits, to four of them. */
-const rounded = (text) =>
-  text.replace(/-?\d+\.\d{5,}(e-?\d+)?/g, (number) =>
-    String(Number(Number(number).toPrecision(4))),
-  );
-
-// ---- arcs ----
-
-test('arcs: which are drawn, and which labels', async () => {
-  const { part, lines, note, show } = put('qkv-arcs');
-  const arcs = { look: 'arcs' };
-  show('before a width', { state: arcs });
+test('arcs: are drawn where the map is not, of the frame that is current', async () => {
+  const { part, show, texts } = put('qkv-arcs');
+  show({});
+  assert.deepEqual(texts('.arc-query'), [], 'before there is a width');
   await rest();
-  note('with a width');
-  show('hidden', { state: { look: 'map' } });
-  show('shown', { state: arcs });
-  const [frame, list] = [frameOf({ query: 1 }), { tokens: tokensOf(4) }];
-  show('another query', { state: arcs, frame, list, query: 1 });
-  show('the same', { state: arcs, frame, list, query: 1 });
-  show('another look', { state: arcs, frame, list, query: 1, look: 2 });
-  show('not current', { state: arcs, list: { tokens: tokensOf(5) } });
-  show('without a row', { state: arcs, frame: frameOf({ query: null, told: null }) });
-  for (const count of [18, 19, 45, 46, 70]) {
-    const frame = frameOf({ tokens: tokensOf(count), query: count - 1 });
-    show(`${count} tokens`, { state: arcs, frame, query: count - 1 });
-  }
-  const many = frameOf({ tokens: tokensOf(70), query: null });
-  show('many without a row', { state: arcs, frame: many });
-  show('few again', { state: arcs });
-  for (const width of [320.4, 500, 501]) {
-    layOut({ width, height: 9 });
-    await rest();
-    note(`${width} wide`);
-  }
-  layOut(SIZE);
-  note('a click on a query', () => fire(part.querySelectorAll('.arc-query')[1], 'click'));
-  note('a click on a key', () => fire(part.querySelector('.arc-key'), 'click'));
-  note('a click between', () => fire(part.querySelector('svg'), 'click'));
-  requireWritten('map-arcs', lines);
+  assert.equal(texts('.arc-query').length, 4);
+  show({ state: { look: 'map' } });
+  assert.equal(part.hidden, true);
+  show({ list: { tokens: tokensOf(5) } });
+  assert.deepEqual([part.hidden, texts('.arc-query').length], [false, 4], 'a frame of other words');
+  show({ frame: frameOf({ query: null, told: null, tokens: tokensOf(70) }) });
+  assert.equal(texts('.arc').length, 0, 'many, and no row');
 });
 
-test('arcs: keys go from query to query, also where a matrix has no cells to go to', async () => {
-  const { part, show } = put('qkv-arcs');
-  const state = { look: 'arcs' };
-  show('before a width', { state });
-  await rest();
-  const list = { tokens: tokensOf(70) };
-  const frame = frameOf({ ...list, query: 40 });
-  show('many tokens', { state, frame, list, query: 40 });
-  const stage = part.querySelector('[role=slider]');
-  const value = (name) => stage.getAttribute(`aria-value${name}`);
-  assert.deepEqual(
-    [stage.tabIndex, value('min'), value('max'), value('now')],
-    [0, '0', '69', '40'],
-  );
-  assert.match(value('text'), /attends to/);
+test('arcs: a click on a query chooses it, and keys go from query to query', async () => {
   const to = [];
-  const listen = ({ detail }) => to.push(detail.query);
-  document.addEventListener('state-change', listen);
-  const keys = ['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'Tab', 'x'];
-  const taken = keys.filter((key) => !fire(stage, 'keydown', KeyboardEvent, { key }));
-  document.removeEventListener('state-change', listen);
+  document.addEventListener('state-change', ({ detail }) => to.push(detail.query));
+  const { find, frame } = await arcs(70, 40);
+  const stage = find('[role=slider]');
+  const value = (name) => stage.getAttribute(`aria-value${name}`);
+  assert.deepEqual(['min', 'max', 'now'].map(value), ['0', '69', '40']);
+  const keys = web.arcsOf(frame).slice(0, 5);
+  const list = keys.map(({ key, weight }) => `t${key} ${weight.toPrecision(3)}`);
+  assert.ok(value('text').startsWith('Query “t40” attends to: t'), value('text'));
+  assert.equal(value('text').split(', ').length, list.length);
+  fire(find('.arc-query'), 'click');
+  for (const other of ['.arc-key', 'svg']) fire(find(other), 'click');
+  assert.deepEqual(to.splice(0), [0]);
+  const names = ['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'Tab', 'x'];
+  const taken = names.filter((key) => !fire(stage, 'keydown', KeyboardEvent, { key }));
   assert.deepEqual(to, [41, 39, 50, 30, 0, 69]);
-  assert.deepEqual(taken, keys.slice(0, 6), 'the page does not scroll');
+  assert.deepEqual(taken, names.slice(0, 6), 'the page does not scroll');
 });
 
 test('arcs: of a row the strongest keys that carry seven tenths of it', () => {
@@ -115,60 +110,99 @@ test('arcs: of a row the strongest keys that carry seven tenths of it', () => {
 
 // ---- names and files ----
 
-test('names: what heads are called, and what is said of them', () => {
-  const lines = [];
+test('names: heads built by hand are called by what they do, others by their number', () => {
+  const names = [
+    'it → animal',
+    'previous token',
+    'same token',
+    'first token',
+    'nearby',
+    'mean of all',
+  ];
   const trainedHeads = { layers: 2, perLayer: 3 };
-  for (const language of ['en', 'zh']) {
-    web.setLanguage(language);
-    for (const source of ['constructed', 'random', 'trained', 'yours']) {
-      for (let head = 0; head < 7; head++) {
-        lines.push(web.headName({ source, trainedHeads }, head));
-        for (const positions of ['none', 'sinusoidal']) {
-          for (const mask of ['none', 'causal', 'window']) {
-            const keys = web.storyOf({ source, positions, mask }, head).join(' ');
-            lines.push(`${language} ${source} ${head} ${positions} ${mask}: ${keys}`);
-          }
-        }
-      }
-      lines.push(web.provenance(source, 12));
-    }
-    const state = { ...initial, language };
-    for (const tokens of [[], ['no'], ['Cat', 'the', 'cat', 'dogs'], ['小猫', '狗']]) {
-      lines.push(web.headStory(state, 0, tokens), web.headStory(state, 2, tokens));
-    }
-  }
-  requireWritten('map-names', lines);
+  for (const [source, ...expected] of [
+    ['constructed', ...names, 'Head 7'],
+    ['random', 'Head 1', 'Head 2'],
+    ['yours', 'Q and K as given'],
+    ['trained', 'Head 0.0', 'Head 0.1', 'Head 0.2', 'Head 1.0'],
+  ]) {
+    assert.deepEqual(expected.map((_, head) => web.headName({ source, trainedHeads }, head)), expected);
+  } // prettier-ignore
 });
 
-test('map: its drawing, over counts, looks and colours', () => {
-  const lines = [];
-  const canvas = Object.assign(document.createElement('canvas'), { width: 33, height: 44 });
-  const draw = (title, count, { look = 'map', ...more } = {}) => {
-    const tokens = Array.from({ length: count }, (_, i) => `token number ${i}`);
-    const frame = frameOf({ tokens, ...more });
+test('names: what a head does is said of the mask and the positions that the layer has', () => {
+  const constructed = (head, positions, mask, ...keys) => [
+    { source: 'constructed', positions, mask },
+    head,
+    keys,
+  ];
+  const [near, sides] = ['near', 'sides'].map((name) => `how.reference.${name}`);
+  const any = { positions: 'none', mask: 'window' };
+  for (const [settings, head, keys] of [
+    constructed(0, 'sinusoidal', 'causal', 'how.reference', near),
+    constructed(0, 'sinusoidal', 'none', 'how.reference', sides),
+    constructed(0, 'sinusoidal', 'window', 'how.reference', near, 'how.reference.window'),
+    constructed(0, 'none', 'window', 'how.reference', 'how.reference.even', 'how.reference.window'),
+    constructed(1, 'sinusoidal', 'window', 'how.previous'),
+    constructed(2, 'none', 'window', 'how.same'),
+    constructed(3, 'sinusoidal', 'causal', 'how.first'),
+    constructed(3, 'sinusoidal', 'window', 'how.first', 'how.first.window'),
+    constructed(4, 'sinusoidal', 'none', 'how.local'),
+    constructed(5, 'none', 'none', 'how.mean'),
+    ...[1, 3, 4].map((head) => constructed(head, 'none', 'window', 'how.lost')),
+    constructed(6, 'sinusoidal', 'none', 'how.random'),
+    [{ ...any, source: 'random' }, 0, ['how.random']],
+    [{ ...any, source: 'trained' }, 0, ['how.trained']],
+    [{ ...any, source: 'yours' }, 0, ['how.yours']],
+  ]) {
+    assert.deepEqual(web.storyOf(settings, head), keys, JSON.stringify([settings, head]));
+  } // prettier-ignore
+});
+
+test('names: the head that looks for animals says which it knows in the text', () => {
+  const story = (head, ...tokens) => web.headStory(web.initialState('en'), head, tokens);
+  assert.match(story(0, 'Cat', 'the', 'cat', 'dogs'), /in this text: cat, dogs\.$/);
+  assert.match(story(0, 'no'), /It knows no animal in this text/);
+  assert.doesNotMatch(story(0), /in this text[.:]/);
+  assert.doesNotMatch(story(2, 'cat'), /in this text/);
+});
+
+test('map: its file has the shown values in a table and in colours, what is masked hatched', () => {
+  const canvas = document.createElement('canvas');
+  const figure = (count, { state, ...more } = {}) => {
+    const frame = frameOf({ tokens: tokensOf(count), ...more });
     const heads = [0, 1, 2].map((head) => {
       const rows = Array.from({ length: count }, (_, row) => rowOf(count, head, row, 'causal'));
       const all = (name) => Float32Array.from(rows.flatMap((row) => [...row[name]]));
       return { head, weights: all('weights'), scores: all('scores') };
     });
-    const view = viewOf({ frame: more.frame === null ? null : frame, state: { look } });
-    const { svg, table } = web.mapFigure(view, { request: frame.request, heads }, canvas);
-    lines.push('', `== ${title}: ${svg.width} x ${svg.height}`);
-    const drawn = svg.body.replaceAll('><', '>\n<').split('\n').map(rounded);
-    const told = table.map((row) => rounded(JSON.stringify(row)));
-    if (count < 10) lines.push(...drawn, ...told);
-    else
-      for (const part of [drawn, told]) lines.push(`${part.length} lines ${hashed(part.join())}`);
+    const view = viewOf({ frame, state: { look: 'map', ...state } });
+    return { ...web.mapFigure(view, { request: frame.request, heads }, canvas), frame, heads };
   };
-  draw('one token', 1);
-  draw('a few', 5, { head: 1 });
-  for (const show of ['scores', 'sqrt', 'log']) draw(show, 4, { show, range: 2 });
-  draw('a difference', 4, { head: 1, other: 2, range: 0.5 });
-  draw('without a frame', 3, { show: 'scores', frame: null });
-  for (const count of [17, 18, 45, 46, 64, 65]) draw(`${count}`, count, { query: 5 });
-  draw('as arcs', 5, { look: 'arcs' });
-  for (const count of [46, 70]) draw(`${count} as arcs`, count, { look: 'arcs', query: 40 });
-  requireWritten('map-figures', lines);
+  const parts = (svg, name) => svg.body.match(new RegExp(`<${name} `, 'g'))?.length ?? 0;
+  const table = (values) => [
+    ['', ...tokensOf(4)],
+    ...tokensOf(4).map((token, row) => [token, ...values.slice(4 * row, 4 * row + 4)]),
+  ];
+  const { heads, ...plain } = figure(4);
+  assert.deepEqual(plain.table, table(heads[0].weights));
+  assert.deepEqual(figure(4, { show: 'scores', range: 2 }).table, table(heads[0].scores));
+  const difference = heads[1].weights.map((weight, i) => weight - heads[2].weights[i]);
+  const two = figure(4, { head: 1, other: 2 });
+  assert.deepEqual(two.table, table(difference));
+  assert.ok(two.svg.body.includes('previous token − same token · τ 1 · '));
+  assert.equal(parts(plain.svg, 'rect'), 16);
+  assert.equal(plain.svg.body.split('url(#masked)').length - 1, 6, 'the upper triangle');
+  // Cells are 36 pixels or what 640 allow; from 65 tokens on the canvas itself is the picture.
+  for (const [count, side, cells, labels] of [[17, 36, 289, 17], [64, 10, 4096, 32], [65, 9, 0, 33]]) {
+    const { svg } = figure(count, { query: 5 });
+    assert.deepEqual([svg.width, svg.height], [134 + side * count, 134 + side * count]);
+    assert.deepEqual([parts(svg, 'rect'), parts(svg, 'image')], [cells, cells > 0 ? 0 : 1]);
+    assert.equal(parts(svg, 'text'), 1 + 2 * labels, `${count} tokens`);
+  } // prettier-ignore
+  const drawn = figure(5, { state: { look: 'arcs' } });
+  assert.equal(parts(drawn.svg, 'path'), web.arcsOf(drawn.frame).length);
+  assert.equal(parts(drawn.svg, 'text'), 1 + 2 * 5);
 });
 
 test('map: what is no number has the colour in a drawing that it has on the page', () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { frameOf, mapScene, REPORT, report, rowOf, tokensOf } from '../support/map_frames.js';
-import { fire, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { rest, layOut, leave } = openWindow();
@@ -35,87 +35,112 @@ async function mapOf(inner) {
   };
 }
 
-test('map: from the first frame on', async () => {
-  const { part, lines, note, show } = await mapOf();
-  const loading = { engine: { kind: 'loading' }, frame: null, list: { tokens: tokensOf(4) } };
-  show('before a frame', loading);
-  for (const name of ['scores', 'log', 'weights']) {
-    show(`before a frame, ${name}`, { ...loading, state: { show: name } });
+test('map: a place without a picture says why, and has no legend', async () => {
+  const { show, find, texts } = await mapOf();
+  const why = () => [find('.placeholder').hidden, ...texts('.placeholder'), find('.legend').hidden];
+  const empty = { tokens: [] };
+  const shown = [true, '', false];
+  for (const [more, expected] of [
+    [{ frame: null, engine: { kind: 'loading' } }, shown],
+    [{}, shown],
+    [{ list: empty, query: -1 }, [false, 'The map appears with the first word.', true]],
+    [{ engine: { kind: 'failed' } }, [false, web.textOf('map.failed'), true]],
+    [{}, shown],
+  ]) {
+    show(more);
+    assert.deepEqual(why(), expected);
   }
-  const frame = frameOf();
-  const list = { tokens: frame.request.layer.tokens };
-  const state = {};
-  const view = viewOf({ frame, state, list });
-  note('the first frame', () => part.update(view));
-  note('the same again', () => part.update(view));
-  show('its report', { frame, list, report: REPORT });
-  show('another state', { frame, list, state: { head: 3 }, report: REPORT });
-  show('a frame of other words', { frame, list: { tokens: [...tokensOf(3), 'else'] } });
-  show('an empty text', { frame, list: { tokens: [] }, query: -1 });
-  show('no model', { frame, list: { tokens: [] }, state: { source: 'trained' } });
-  show('an engine that failed', { frame, engine: { kind: 'failed' } });
-  show('and again', { frame, list });
-  web.setLanguage('zh');
-  show('in Chinese', { frame, list, look: 2, state: { language: 'zh' } });
-  requireWritten('map-first', lines);
+  show({ list: empty, state: { source: 'trained' } });
+  assert.match(texts('.placeholder')[0], /model/);
 });
 
-test('map: what is shown under the crosshair', async () => {
-  const { part, lines, note, show, hover, click, key } = await mapOf();
-  let state = {};
-  document.addEventListener('state-change', ({ detail }) => (state = { ...state, ...detail }));
-  const frame = (more) => ({ frame: frameOf(more) });
-  show('a frame', frame());
-  note('hovered', () => hover(3, 1));
-  show('its row', frame({ told: 3 }));
-  note('another cell of the row', () => hover(3, 3));
-  note('a masked one', () => hover(1, 3));
-  show('its row', frame({ told: 1 }));
-  note('the first', () => hover(0, 0));
-  for (const [name, more] of Object.entries({
-    scores: { show: 'scores', range: 2 },
-    sqrt: { show: 'sqrt' },
-    log: { show: 'log' },
-    'a difference': { other: 2, range: 0.5 },
-    'a difference of scores': { other: 2, range: 0.5, show: 'scores' },
-    'no range': { other: 2, range: 0 },
-    'a difference with another row': { other: 2, range: 0.5, otherTold: rowOf(4, 2, 0, 'causal') },
-    'a difference that is not there yet': { other: 2, range: 0.5, otherTold: null },
-    'without a mask': { mask: 'none' },
-    'under a window': { mask: 'window' },
-  })) {
-    show(name, frame({ told: 3, ...more }));
-    note(`${name}: key 1`, () => hover(3, 1));
-    note(`${name}: key 0`, () => hover(3, 0));
-  }
-  show('fewer words', { frame: frameOf({ told: 3 }), list: { tokens: ['t0'] } });
-  note('pinned', () => click(1, 1));
-  show('the pinned row', { ...frame({ query: 1, told: 1 }), query: 1 });
-  show('not current', { ...frame({ query: 1, told: 1 }), query: 2, list: { tokens: tokensOf(5) } });
-  show('another query', { ...frame({ query: 0, told: 0 }), query: 0 });
-  note('unpinned', () => click(1, 1));
-  note('and again', () => click(1, 1));
-  for (const name of ['m', 'm', 'm', 'm', 'ArrowDown', 'm']) note(name, () => key(name));
-  const { matrix } = part.querySelector('qkv-picture');
-  for (const [title, more] of [
-    ['of one row', { query: 3, told: 1 }],
-    ['of two', { query: 1, told: 2, mask: 'none' }],
-    ['under a window', { query: 3, told: 3, mask: 'window' }],
+test('map: its legend has the scale of what is shown', async () => {
+  const { show, texts, part } = await mapOf();
+  const left = () => [...part.querySelectorAll('.ticks span')].map(({ style }) => style.left);
+  for (const [frame, words, places] of [
+    [{ show: 'weights' }, ['0', '0.25', '0.5', '0.75', '1'], ['0%', '25%', '50%', '75%', '100%']],
+    [{ show: 'scores', range: 2 }, ['−2.00', '0', '2.00'], ['0%', '50%', '100%']],
+    [{ other: 2, range: 0.5 }, ['−0.500', '0', '0.500'], ['0%', '50%', '100%']],
   ]) {
-    part.update(viewOf(frame(more)));
-    const { describe, knows, nextLargest } = matrix.model;
+    show({ frame: frameOf(frame) });
+    assert.deepEqual([texts('.ticks span'), left()], [words, places]);
+  }
+  show({ frame: frameOf({ show: 'log' }) });
+  assert.deepEqual(texts('.ticks span'), ['10⁻⁶', '10⁻⁴', '0.01', '1']);
+});
+
+test('map: the numbers under the crosshair are those of the row that was asked for', async () => {
+  const { show, hover, click, key, find, texts } = await mapOf();
+  const said = [];
+  for (const name of ['state-change', 'row-told']) {
+    document.addEventListener(name, ({ detail }) => said.push(detail));
+  }
+  const pair = () => [...texts('.pair .query'), ...texts('.pair .key')];
+  const shown = (weight) => Number(texts('qkv-readout .weight')[0]) - weight;
+  show({});
+  const home = rowOf(4, 0, 2, 'causal');
+  assert.deepEqual(pair(), ['t2', `t${home.largest}`], 'the strongest key of the query at first');
+  hover(3, 1);
+  assert.deepEqual(said.splice(0), [3]);
+  assert.deepEqual(pair(), ['t2', `t${home.largest}`], 'until its row is there');
+  const row = rowOf(4, 0, 3, 'causal');
+  show({ frame: frameOf({ told: 3 }) });
+  assert.deepEqual(pair(), ['t3', 't1']);
+  assert.ok(Math.abs(shown(row.weights[1])) < 1e-5);
+  assert.deepEqual(texts('.largest li').length, 4);
+  const now = find('.legend-now').style.left;
+  assert.ok(Math.abs(parseFloat(now) - 100 * row.weights[1]) < 0.01, now);
+  hover(1, 3);
+  show({ frame: frameOf({ told: 1 }) });
+  assert.deepEqual([...texts('.rank'), find('.legend-now').hidden], ['masked', true]);
+  assert.deepEqual(texts('.sum'), ['1.00000']);
+  show({ frame: frameOf({ told: 1, other: 2 }) });
+  assert.equal(find('.other-line').hidden, false);
+  said.length = 0;
+  click(1, 1);
+  assert.deepEqual(said.splice(0).at(-1), { query: 1 });
+  show({ frame: frameOf({ query: 1, told: 1 }), query: 1 });
+  assert.match(texts('.pin-hint')[0], /^Pinned/);
+  click(1, 1);
+  assert.match(texts('.pin-hint')[0], /to pin a cell/);
+  key('m');
+  const order = [...rowOf(4, 0, 1, 'causal').weights].map((weight, at) => [weight, at]);
+  order.sort(([a], [b]) => b - a);
+  const after = order[(order.findIndex(([, at]) => at === 1) + 1) % 4][1];
+  assert.deepEqual(pair(), ['t1', `t${after}`], 'the next largest weight');
+});
+
+test('map: a cell says its weight and rank, that it is masked, or only its names', async () => {
+  const { part, find } = await mapOf();
+  const { matrix } = find('qkv-picture');
+  for (const frame of [
+    { query: 3, told: 1 },
+    { query: 1, told: 2, mask: 'none' },
+    { query: 3, told: 3, mask: 'window' },
+  ]) {
+    part.update(viewOf({ frame: frameOf(frame) }));
+    const { mask = 'causal', query, told } = frame;
+    const { describe, knows } = matrix.model;
     for (let at = 0; at < 16; at++) {
       const cell = { row: at >> 2, col: at & 3 };
-      assert.equal(knows(cell), /weight/.test(describe(cell)), `${title}: ${describe(cell)}`);
-      lines.push(`${title}: ${describe(cell)}; then ${nextLargest(cell)}`);
+      const names = `query ${cell.row} “t${cell.row}”, key ${cell.col} “t${cell.col}”`;
+      const { weights } = rowOf(4, 0, cell.row, mask);
+      const rank = 1 + weights.filter((weight) => weight > weights[cell.col]).length;
+      const allowed = weights.filter((weight) => weight > 0).length;
+      const [said, weight] = describe(cell).split(/(?<=: weight )|(?=, rank)/);
+      if (weights[cell.col] === 0) assert.equal(describe(cell), `${names}: masked, weight 0`);
+      else if (cell.row !== query && cell.row !== told) assert.equal(describe(cell), names);
+      else {
+        assert.equal(said, `${names}: weight `);
+        assert.ok(Math.abs(Number(weight) / weights[cell.col] - 1) < 1e-5);
+        assert.ok(describe(cell).endsWith(`, rank ${rank} of ${allowed}`), describe(cell));
+      }
+      assert.equal(knows(cell), /weight/.test(describe(cell)));
     }
   }
-  part.update(viewOf({ ...frame(), list: { tokens: tokensOf(5) } }));
-  const { describe, knows, nextLargest, home } = matrix.model;
-  assert.equal(knows({ row: 0, col: 3 }), false, 'a frame of other words tells nothing');
-  lines.push(JSON.stringify([describe({ row: 2, col: 0 }), nextLargest({ row: 2, col: 3 }), home]));
-  assert.deepEqual(state, { query: 1 });
-  requireWritten('map-crosshair', lines);
+  part.update(viewOf({ list: { tokens: tokensOf(5) } }));
+  const { describe, knows } = matrix.model;
+  assert.deepEqual([describe({ row: 2, col: 0 }), knows({ row: 0, col: 3 })], ['', false]);
 });
 
 test('map: where no hand is, the numbers are those of the query, whichever it becomes', async () => {
@@ -127,8 +152,8 @@ test('map: where no hand is, the numbers are those of the query, whichever it be
   const choose = (query, count = 4) => {
     const tokens = tokensOf(count);
     const was = said.at(-1) ?? query;
-    show('', { frame: frameOf({ tokens, query, told: Math.min(was, count - 1) }), query });
-    show('', { frame: frameOf({ tokens, query, told: said.at(-1) ?? query }), query });
+    show({ frame: frameOf({ tokens, query, told: Math.min(was, count - 1) }), query });
+    show({ frame: frameOf({ tokens, query, told: said.at(-1) ?? query }), query });
     const marked = !part.querySelector('.legend-now').hidden;
     return [said.splice(0), part.querySelector('qkv-readout .query').textContent, marked];
   };
@@ -146,37 +171,53 @@ test('map: where no hand is, the numbers are those of the query, whichever it be
   assert.deepEqual(choose(1, 3), [[null], 't1', true], 'its row is gone');
 });
 
-test('map: controls, sizes, and what it says of many tokens', async () => {
-  const { part, lines, note, show } = await mapOf();
-  show('a frame', {});
-  const choose = (selector, value) =>
-    note(`${selector} is ${value}`, () => {
-      const control = part.querySelector(selector);
-      if (control.type === 'radio') control.checked = true;
-      else control.value = value;
-      fire(control, 'change');
-    });
-  for (const show of ['scores', 'log']) choose(`[name=show][value=${show}]`, 'chosen');
-  for (const look of ['arcs', 'map']) choose(`[name=look][value=${look}]`, 'chosen');
-  choose('#minus', '3');
-  choose('#minus', '');
-  for (const order of ['rank', 'number', 'none']) choose('#sort', order);
-  choose('[name=head][value="4"]', 'chosen');
-  show('another head', { state: { other: 3, show: 'log', look: 'map', head: 2 } });
-  show('as arcs', { state: { look: 'arcs' } });
-  show('two heads', { frame: frameOf({ numHeads: 2 }), state: { source: 'random' } });
-  const many = (count, more) => ({ frame: frameOf({ tokens: tokensOf(count), ...more }) });
+test('map: its controls show the state and change it', async () => {
+  const { part, show, find, texts } = await mapOf();
+  const asked = [];
+  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
+  show({});
+  for (const [selector, value, change] of [
+    ['[name=show][value=scores]', null, { show: 'scores' }],
+    ['[name=look][value=arcs]', null, { look: 'arcs' }],
+    ['#minus', '3', { other: 3 }],
+    ['#minus', '', { other: null }],
+    ['#sort', 'rank', { order: 'rank' }],
+    ['[name=head][value="4"]', null, { head: 4 }],
+  ]) {
+    const control = find(selector);
+    if (value === null) control.checked = true;
+    else control.value = value;
+    fire(control, 'change');
+    assert.deepEqual(asked.splice(0), [change]);
+  }
+  fire(Object.assign(find('#sort'), { value: 'none' }), 'change');
+  assert.deepEqual(asked, []);
+  show({ state: { other: 3, show: 'log', head: 2 } });
+  assert.deepEqual([find('#minus').value, find('[name=show]:checked').value], ['3', 'log']);
+  assert.equal(texts('#minus option').length, 1 + 6);
+  show({ state: { look: 'arcs' } });
+  const hidden = [...part.querySelectorAll('.on-map')].map((element) => element.hidden);
+  assert.ok(hidden.every(Boolean));
+  assert.equal(part.parts[1].surfaces().map, undefined, 'no map is painted then');
+});
+
+test('map: says when tokens share a pixel, and when only some rows are computed', async () => {
+  const { show, find } = await mapOf();
   layOut({ width: 60, height: 20 });
   await rest();
-  for (const count of [40, 41]) show(`${count} tokens on 40 pixels`, many(count));
-  show('some rows stand for others', many(41, { step: 2 }));
-  show('all rows again', many(4, { step: 1 }));
-  layOut({ width: 0, height: 0 });
+  const many = (count, more) => ({ frame: frameOf({ tokens: tokensOf(count), ...more }) });
+  show(many(4));
+  const { width } = find('qkv-matrix').size;
+  for (const [more, pooled, sampled] of [
+    [many(width), false, false],
+    [many(width + 1), true, false],
+    [many(width + 1, { step: 2 }), false, true],
+    [many(4, { step: 1 }), false, false],
+  ]) {
+    show(more);
+    assert.deepEqual([find('.pooled').hidden, find('.sampled').hidden], [!pooled, !sampled]);
+  }
   layOut(SIZE);
-  await rest();
-  globalThis.devicePixelRatio = 2;
-  show('twice as sharp', { look: 3 });
-  requireWritten('map-controls', lines);
 });
 
 test('map: heads of another model have other names, though there are as many', async () => {
@@ -189,7 +230,7 @@ test('map: heads of another model have other names, though there are as many', a
     ...{ frame: frameOf({ numHeads: 8 }), state: { source: 'trained' } },
     heads: { source: 'trained', trainedHeads: { layers, perLayer } },
   });
-  const seen = [[2, 4], [4, 2]].map(([layers, perLayer]) => (show('', of(layers, perLayer)), names())); // prettier-ignore
+  const seen = [[2, 4], [4, 2]].map(([layers, perLayer]) => (show(of(layers, perLayer)), names())); // prettier-ignore
   assert.deepEqual(seen, [
     ['Head 1.3', 'Head 1.3'],
     ['Head 3.1', 'Head 3.1'],
@@ -212,7 +253,7 @@ test('map: before there is a width nothing is said of pixels', async () => {
   layOut({ width: 0, height: 0 });
   const { part, show } = put('qkv-panel-map');
   await rest();
-  show('', { frame: frameOf({ tokens: tokensOf(70) }) });
+  show({ frame: frameOf({ tokens: tokensOf(70) }) });
   assert.equal(part.querySelector('.pooled').hidden, true);
   assert.deepEqual(part.surfaces(), { map: { width: 0, height: 0 } });
   layOut(SIZE);
@@ -270,56 +311,65 @@ test('map: a figure wants a frame and tokens', async () => {
   assert.equal(await figure({}, gone), null, 'of a trained model that is gone there is none');
 });
 
-test('map: what stood in the place of the canvas is taken away once', async () => {
-  const { part } = await mapOf();
-  const painted = frameOf();
-  painted.request.surfaces = { map: SIZE };
-  const view = viewOf({ state: web.initialState('en'), frame: painted });
-  part.update(view);
+test('heads: are in the order of what they are sorted by, and say it', async () => {
+  const { part, show, find, texts } = put('qkv-heads');
   await rest();
-  const later = globalThis.requestAnimationFrame;
-  let asked = 0;
-  globalThis.requestAnimationFrame = (act) => (asked++, later(act));
-  part.update(view);
-  await rest();
-  globalThis.requestAnimationFrame = later;
-  assert.equal(asked, 0, 'no frame is asked for when nothing is left to do');
+  const order = () => Array.from(part.querySelectorAll('input'), ({ value }) => Number(value));
+  show({});
+  assert.deepEqual(texts('.head-measure'), Array(6).fill(''), 'before there is a report');
+  const signs = { number: 'H', entropy: 'H', distance: 'Δ', first: 'w₀', rank: 'r' };
+  for (const [by, sign] of Object.entries(signs)) {
+    show({ report: REPORT, state: { order: by } });
+    const value = (head) => REPORT.heads[head][by] ?? head;
+    const known = [0, 1, 2, 3, 4, 5].filter((head) => !Number.isNaN(value(head)));
+    const sorted = known.sort((a, b) => value(a) - value(b) || a - b);
+    assert.deepEqual(
+      order().filter((head) => known.includes(head)),
+      sorted,
+      by,
+    );
+    const measure = by === 'number' ? 'entropy' : by;
+    const said = order().map((head) => REPORT.heads[head][measure]);
+    texts('.head-measure').forEach((text, i) => {
+      if (Number.isNaN(said[i])) assert.equal(text, '');
+      else assert.equal(Number(text.replace(`${sign} `, '')), said[i], `${by}: ${text}`);
+    });
+    assert.ok(texts('#heads-caption')[0].startsWith(`${sign}: `));
+    assert.equal(find('#sort').value, by);
+  }
+  show({ report: report([1, 2, 3, 4]), state: { order: 'rank' } });
+  assert.deepEqual(order(), [0, 1, 2, 3, 4, 5], 'those without a number keep their order');
 });
 
-test('heads: pictures, names, measures and their order', async () => {
-  const { part, lines, note, show } = put('qkv-heads');
-  note('laid out', () => undefined);
+test('heads: there are as many pictures as heads, at most 64, as sharp as the screen', async () => {
+  const { part, show, find, texts } = put('qkv-heads');
   await rest();
-  note('with a size');
-  show('before a report', {});
-  for (const order of ['entropy', 'distance', 'first', 'rank', 'number']) {
-    show(order, { report: REPORT, state: { order } });
-    lines.push(Array.from(part.querySelectorAll('input'), ({ value }) => value).join(' '));
-  }
-  show('a report of few', { report: report([1, 2, 3, 4]), state: { order: 'rank' } });
-  const heads = { source: 'trained', trainedHeads: { layers: 2, perLayer: 40 } };
-  show('many heads', { heads, state: { source: 'trained', head: 7 } });
-  show('one head', { heads: { source: 'yours', trainedHeads: null }, report: REPORT });
-  show('random heads', { heads: { source: 'random', trainedHeads: null }, report: REPORT });
-  show('before a frame', { frame: null, state: { head: 2, mask: 'none' } });
-  globalThis.devicePixelRatio = 1.6;
-  show('sharper', { look: 2 });
-  for (const width of [640, 110.6, 8, 100]) {
-    layOut({ width, height: 9 });
-    await rest();
-    note(`${width} wide`);
-  }
+  const trained = { source: 'trained', trainedHeads: { layers: 2, perLayer: 40 } };
+  const yours = { source: 'yours', trainedHeads: null };
+  for (const [more, count] of [[{}, 6], [{ heads: trained, state: { source: 'trained', head: 7 } }, 64], [{ heads: yours }, 1]]) {
+    show(more);
+    const shown = [...part.querySelectorAll('.head')].filter(({ hidden }) => !hidden);
+    assert.deepEqual([shown.length, Object.keys(part.surfaces()).length], [count, count]);
+  } // prettier-ignore
+  globalThis.devicePixelRatio = 2;
+  const side = (SIZE.width - 8) * 2;
+  assert.deepEqual(part.surfaces(), { 'head-0': { width: side, height: side } });
+  layOut({ width: 8, height: 9 });
+  await rest();
+  assert.deepEqual(part.surfaces(), {}, 'no room');
   layOut(SIZE);
-  requireWritten('map-heads', lines);
+  show({ frame: null, state: { head: 2, mask: 'none' } });
+  assert.equal(find('input:checked').value, '2');
+  assert.ok(texts('#heads-caption')[0].endsWith(`${Math.log(4).toPrecision(3)}.`));
 });
 
 test('heads: the focus stays on a head that moves', async () => {
   const { part, show } = put('qkv-heads');
   await rest();
-  show('', { report: REPORT });
+  show({ report: REPORT });
   const radio = part.querySelector('[value="3"]');
   radio.focus();
-  show('', { report: REPORT, state: { order: 'entropy' } });
+  show({ report: REPORT, state: { order: 'entropy' } });
   assert.equal(document.activeElement, radio);
   assert.equal(part.querySelector('input'), radio);
 });

@@ -1,6 +1,4 @@
 // Frames of the map that a test makes, and its parts on a page with them. For window.js.
-import { notesOf } from './notes.js';
-
 export const tokensOf = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
 /** A row of weights that differ by head, row and key; of equal scores where `even`. */
 export function rowOf(count, head, row, mask, even = false) {
@@ -85,19 +83,16 @@ export function mapScene(initial) {
     };
   }
 
-  /** An element on the page, its notes, and `show`, which hands it another view than the last by some fields. */
+  /** An element on the page, `show`, which hands it a view, and what of it stands on the page. */
   function put(name, inner = '') {
     const holder = document.createElement('div');
     holder.innerHTML = `<${name}>${inner}</${name}>`;
     document.body.append(holder);
     const part = holder.firstChild;
-    const { lines, note } = notesOf(
-      part,
-      () => ({ surfaces: part.surfaces(), shown: part.shown }),
-      ({ localName, children }) => (localName === 'svg' && children.length > 40 ? 'short' : 'open'),
-    );
-    const show = (title, more) => note(title, () => part.update(viewOf(more)));
-    return { part, lines, note, show };
+    const find = (selector) => part.querySelector(selector);
+    const texts = (selector) =>
+      [...part.querySelectorAll(selector)].map(({ textContent }) => textContent);
+    return { part, show: (more) => part.update(viewOf(more)), find, texts };
   }
   return { viewOf, put };
 }
