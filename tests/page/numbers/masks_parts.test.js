@@ -3,8 +3,7 @@
 // what a brush, a shuffle and a guess ask for, and its drawing.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
-import { notesOf } from '../support/notes.js';
-import { enter, fire, requireWritten } from '../support/operate.js';
+import { enter, fire } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { rest, delays, layOut, leave } = openWindow();
@@ -17,6 +16,7 @@ const web = await modules(
     'page/order_part',
     'page/figure',
     'shared/mask_grid',
+    'feature',
     'state',
     'worker/frame_feature',
   ].map((name) => `features/masks/${name}`),
@@ -70,47 +70,88 @@ async function put(name = 'qkv-panel-masks') {
   document.body.append(panel);
   const asked = [];
   document.addEventListener('state-change', ({ detail }) => asked.push(detail));
-  const { lines, note } = notesOf(panel, () => ({ surfaces: panel.surfaces() }));
   await rest();
-  const show = (title, more) => note(title, () => panel.update(viewOf(more)));
-  return { panel, lines, note, show, asked, find: (selector) => panel.querySelector(selector) };
+  const show = (more) => panel.update(viewOf(more));
+  const find = (selector) => panel.querySelector(selector);
+  return { panel, show, asked, find, text: (selector) => find(selector).textContent };
 }
 
-test('masks: what is shown in each state', async () => {
-  const { panel, lines, note, show } = await put();
-  show('before a frame', { frame: null, engine: { kind: 'loading' } });
-  show('without tokens', { tokens: [], frame: null });
-  show('a result');
-  const same = viewOf();
-  note('once more', () => panel.update(same));
-  note('and again', () => panel.update(same));
-  show('a frame without it', { masks: null });
-  show('a failed engine', { engine: { kind: 'failed' } });
-  show('another frame', { look: 2 });
-  for (const maskKind of web.MASK_KINDS) show(maskKind, { state: { maskKind, maskSize: 2 } });
-  show('a row without keys', { masks: resultOf({}, { empty: [2] }) });
-  show('two of them', { masks: resultOf({}, { empty: [0, 2] }) });
-  show('a longer text', { layer: { tokens: [...TOKENS, 'd'] } });
-  show('as given', { state: { source: 'yours' } });
-  show('without positions', { state: { positions: 'none' } });
-  show('of a trained model', { state: { source: 'trained' } });
-  show('of other weights', { state: { source: 'random' } });
-  show('an emptied text', { tokens: [] });
-  show('one token', { tokens: ['a'], masks: resultOf({}, { tokens: ['a'] }) });
-  show('shuffled', { state: { maskShuffle: 5 }, masks: resultOf({}, { swaps: swapsOf(0.25) }) });
-  show('and kept', { state: { maskShuffle: 5 }, masks: resultOf({}, { swaps: swapsOf(1e-4) }) });
-  const given = { without: { masked: 1.01e-4, free: 0 }, sinusoidal: null };
-  show('without positions', { state: { maskShuffle: 6 }, masks: resultOf({}, { swaps: given }) });
-  web.setLanguage('zh');
-  show('in Chinese', { look: 3, state: { language: 'zh' }, masks: resultOf({}, { empty: [1] }) });
-  requireWritten('masks-states', lines);
+test('masks: without a grid the panel says why', async () => {
+  const { show, find, text } = await put();
+  for (const [more, why] of [
+    [{ frame: null, engine: { kind: 'loading' } }, 'map.loading'],
+    [{}, null],
+    [{ masks: null }, null], // the last result stays
+    [{ tokens: [] }, 'map.empty'],
+    [{ engine: { kind: 'failed' } }, 'map.failed'],
+    [{ state: { source: 'trained' } }, 'masks.learned'],
+  ]) {
+    show(more);
+    const hidden = ['.placeholder', '.legend', 'qkv-matrix'].map((name) => find(name).hidden);
+    const shown = why === null;
+    assert.deepEqual(hidden, [shown, !shown, !shown], JSON.stringify(more));
+    if (!shown) assert.equal(text('.placeholder'), web.textOf(why));
+  }
+});
+
+test('masks: the kind that is chosen is explained, and has a size where it takes one', async () => {
+  const { show, find, text } = await put();
+  for (const maskKind of web.MASK_KINDS) {
+    show({ state: { maskKind, maskSize: 2 } });
+    assert.equal(find('[name=mask-kind]:checked').value, maskKind);
+    assert.equal(text('.how'), web.textOf(`masks.${maskKind}How`));
+    const sized = ['window', 'padding', 'prefix'].includes(maskKind);
+    assert.deepEqual([find('.size').hidden, find('#mask-size').value], [!sized, '2']);
+    if (!sized) continue;
+    assert.equal(text('.size label'), web.textOf(`masks.${maskKind}Size`));
+    assert.match(find('#mask-size').getAttribute('aria-valuetext'), /^2 /);
+  }
+});
+
+test('masks: it says of which layer the weights are, and which rows have no key', async () => {
+  const { show, text } = await put();
+  for (const [more, words] of [
+    [{}, 'Head “previous token”, τ 0.5, positions: sinusoidal, as set above.'],
+    [{ state: { positions: 'none' } }, 'Head “previous token”, τ 0.5, positions: none, as set above.'],
+    [{ state: { source: 'random' } }, 'Head “Head 2”, τ 0.5, positions: sinusoidal, as set above.'],
+    [{ state: { source: 'yours' } }, 'Head “Q and K as given”, τ 0.5, positions: –, as set above.'],
+    [{ layer: { tokens: [...TOKENS, 'd'] } }, 'Head “previous token”, τ 0.5, positions: sinusoidal, as set above. The first 3 of 4 tokens.'],
+  ]) {
+    show(more);
+    assert.equal(text('.about'), words);
+  } // prettier-ignore
+  show({ masks: resultOf({}, { empty: [0, 2] }) });
+  assert.match(text('.empty-rows'), /^No key is left for 0 “a”, 2 “<c>”\./);
+});
+
+test('masks: what a shuffle changes is measured with and without positions, and explained', async () => {
+  const { show, find, text } = await put();
+  const cells = () =>
+    ['without-free', 'without-masked', 'sinusoidal-free', 'sinusoidal-masked'].map((name) =>
+      text(`[data-swap=${name}]`),
+    );
+  const shuffled = (swaps) => show({ state: { maskShuffle: 5 }, masks: resultOf({}, { swaps }) });
+  show();
+  assert.deepEqual([find('.swapped').hidden, find('.as-written').disabled], [true, true]);
+  for (const [swaps, values, explained] of [
+    [swapsOf(0.25), ['2.0×10⁻⁷', '0.25', '0.50', '0.75'], 'masks.maskBreaks'],
+    [swapsOf(1e-4), ['2.0×10⁻⁷', '1.0×10⁻⁴', '0.50', '0.75'], 'masks.maskKeeps'],
+    [{ without: { masked: 1.01e-4, free: 0 }, sinusoidal: null }, ['0', '1.0×10⁻⁴', '–', '–'], 'masks.maskBreaks'],
+  ]) {
+    shuffled(swaps);
+    assert.deepEqual([find('.swapped').hidden, find('.as-written').disabled], [false, false]);
+    assert.deepEqual([cells(), text('.mask-why')], [values, web.textOf(explained)]);
+    assert.equal(text('.sequence'), 'Now: a · b · <c>');
+  } // prettier-ignore
+  show({ tokens: ['a'], masks: resultOf({}, { tokens: ['a'] }) });
+  assert.equal(find('.shuffle').disabled, true, 'one token has no other order');
 });
 
 test('masks: what is said of empty rows stays until another result, or until there is no text', async () => {
   const { show, find } = await put();
   const { hidden: first } = find('.empty-rows');
   const hidden = (more) => {
-    show('', more);
+    show(more);
     return find('.empty-rows').hidden;
   };
   assert.equal(first, true);
@@ -122,23 +163,25 @@ test('masks: what is said of empty rows stays until another result, or until the
   assert.equal(hidden({ masks: resultOf({}, { empty: [2] }), tokens: [] }), true);
 });
 
-test('masks: what is said of each cell', async () => {
-  const { find, lines, show } = await put();
+test('masks: a cell says its weight, that it is masked, or that its row is empty', async () => {
+  const { find, show } = await put();
   const { matrix } = find('qkv-mask-grid');
-  for (const [title, masks] of [
-    ['causal', resultOf()],
-    ['an empty row', resultOf({}, { empty: [1] })],
-    ['without a weight', resultOf({ maskKind: 'none' }, { weights: Float32Array.of(1) })],
-  ]) {
-    show(title, { masks });
-    lines.length = title === 'causal' ? 0 : lines.length;
-    for (let at = 0; at < 9; at++) {
-      lines.push(matrix.model.describe({ row: Math.floor(at / 3), col: at % 3 }));
+  const masks = resultOf({}, { empty: [1] });
+  show({ masks });
+  for (let at = 0; at < 9; at++) {
+    const [row, col] = [Math.floor(at / 3), at % 3];
+    const said = matrix.model.describe({ row, col });
+    const names = `query ${row} “${TOKENS[row]}”, key ${col} “${TOKENS[col]}”: `;
+    if (row === 1) assert.equal(said, `${names}masked, like the whole row: all zeros`);
+    else if (col > row) assert.equal(said, `${names}masked, weight 0`);
+    else {
+      assert.ok(said.startsWith(`${names}weight `), said);
+      assert.equal(Number(said.split('weight ')[1]), (at + 1) / 16);
     }
   }
-  const { home, bracket, rows, cols, look, rowHeight, name } = matrix.model;
-  lines.push(JSON.stringify({ home, bracket, rows, cols, look, rowHeight, name }));
-  requireWritten('masks-cells', lines);
+  const { home, rows, cols, name } = matrix.model;
+  assert.deepEqual([home, rows, cols], [{ row: 2, col: 0 }, 3, 3]);
+  assert.match(name, /^Head “previous token”, 3 queries by 3 keys\./);
 });
 
 test('masks: the brush turns the first cell over, and makes the others of its stroke like it', async () => {
@@ -159,9 +202,9 @@ test('masks: the brush turns the first cell over, and makes the others of its st
     ]);
   };
   assert.deepEqual(stroke([0, 0]), [], 'without a state nothing is painted');
-  show('', { frame: null });
+  show({ frame: null });
   assert.deepEqual(stroke([0, 0]), [], 'nor without a result');
-  show('');
+  show();
   assert.deepEqual(stroke([0, 1], [0, 2], [1, 2]), [
     ['painted', 'c', 'c', 'e'],
     ['painted', 'e', 'c', 'e'],
@@ -181,8 +224,8 @@ test('masks: what was painted is said when its result is there', async () => {
       said.push(text);
     },
   });
-  show('');
-  show('', { look: 2 });
+  show();
+  show({ look: 2 });
   await rest();
   assert.deepEqual(said, []);
   const plot = find('.matrix-plot');
@@ -195,19 +238,19 @@ test('masks: what was painted is said when its result is there', async () => {
   await rest();
   assert.deepEqual(said, []);
   delays.clear();
-  show('', { masks: resultOf({ maskKind: 'none' }) });
+  show({ masks: resultOf({ maskKind: 'none' }) });
   assert.deepEqual([...delays], [150]);
   await rest();
   assert.equal(said.length, 1);
   assert.match(said[0], /query 1 “b”, key 0 “a”: weight/);
-  show('', { masks: resultOf({ maskKind: 'causal' }) });
+  show({ masks: resultOf({ maskKind: 'causal' }) });
   await rest();
   assert.equal(said.length, 1);
 });
 
 test('masks: what the controls ask for', async () => {
   const { asked, show, find } = await put();
-  show('');
+  show();
   for (const kind of ['prefix', 'none']) {
     const radio = find(`[name=mask-kind][value=${kind}]`);
     radio.checked = true;
@@ -230,7 +273,7 @@ test('masks: what the controls ask for', async () => {
     find('.shuffle').click();
     assert.deepEqual(asked.splice(0), [{ maskShuffle: seed }]);
   }
-  show('', { state: { maskShuffle: 4 } });
+  show({ state: { maskShuffle: 4 } });
   find('.as-written').click();
   assert.deepEqual(asked.splice(0), [{ maskShuffle: 0 }]);
 });
@@ -250,80 +293,92 @@ test('masks: its canvas is given away, and its legend painted', async () => {
 test('masks: its surface is asked for as soon as there is a state', async () => {
   const { panel, show, find } = await put();
   assert.deepEqual(panel.surfaces(), {});
-  show('', { frame: null });
+  show({ frame: null });
   assert.deepEqual(panel.surfaces(), { masks: { width: 0, height: 0 } });
-  show('');
+  show();
   const { size } = find('qkv-mask-grid').matrix;
   assert.ok(size.width > 100);
   assert.deepEqual(panel.surfaces(), { masks: size });
   layOut(SIZE);
 });
 
-test('masks: what a guess asks for, and how it is judged', async () => {
-  const { lines, note, show, panel, find } = await put('qkv-mask-order');
+test('masks: a guess is right when the mask changes the output by more than rounding, and is about one order', async () => {
+  const { show, panel, find, text, asked } = await put('qkv-mask-order');
   const state = { masksAsk: true };
-  const swaps = (masked, more) => ({ masks: resultOf({}, { swaps: swapsOf(masked) }), ...more });
-  show('asked', { state });
-  show('asked while it is shuffled', swaps(0.5, { state: { ...state, maskShuffle: 9 } }));
-  const guess = (value) => note(`guess ${value}`, () => find(`[data-guess=${value}]`).click());
-  const told = (title, masked, more) =>
-    show(title, swaps(masked, { state: { maskShuffle: 9, ...more } }));
-  guess('keeps');
-  told('judged', 0.5);
-  told('a difference of rounding', 1e-4);
-  told('a difference just above', 1.0001e-4);
-  told('another size', 0.5, { maskSize: 2 });
-  told('as before', 0.5);
-  show('asked again', swaps(0.5, { state: { ...state, maskShuffle: 9 } }));
-  guess('breaks');
-  told('judged', 0.5);
-  note('again', () => find('.guess-again').click());
-  await rest();
-  show('asked as it is written', { state });
-  guess('show');
-  told('not judged', 0.5);
-  show('asked as it is written', { state });
-  guess('breaks');
-  show('its own order, of the seed 1', swaps(0.5, { state: { maskShuffle: 1 } }));
-  show('before the result', { state: { maskShuffle: 1 } });
-  for (const [name, more] of Object.entries({
-    'another kind': { maskKind: 'none' },
-    'another paint': { maskPaint: '0'.repeat(64) },
-    'another source': { source: 'random' },
-    'another order': { maskShuffle: 2 },
-  })) {
-    show(`asked before ${name}`, { state });
-    find('[data-guess=breaks]').click();
-    show(name, swaps(0.5, { state: { maskShuffle: 1, ...more } }));
+  const verdict = () => find('qkv-guess [role=status]').textContent;
+  const result = (masked, more) =>
+    show({ masks: resultOf({}, { swaps: swapsOf(masked) }), state: { maskShuffle: 9, ...more } });
+  const guess = (value) => {
+    result(0.5, state);
+    assert.equal(find('.swapped').hidden, true, 'no answer before the guess');
+    assert.equal(verdict(), '');
+    asked.length = 0;
+    find(`[data-guess=${value}]`).click();
+    assert.deepEqual(asked, [{ masksAsk: false, maskShuffle: 9 }]);
+  };
+  for (const [value, masked, right] of [
+    ['keeps', 0.5, false],
+    ['keeps', 1e-4, true],
+    ['keeps', 1.0001e-4, false],
+    ['breaks', 0.5, true],
+    ['breaks', 1e-4, false],
+  ]) {
+    guess(value);
+    result(masked);
+    assert.equal(verdict().startsWith(web.textOf('guess.right')), right, `${value} ${masked}`);
+    assert.match(verdict(), /differ by at most/);
   }
-  note('a guess of nothing we know', () =>
-    panel.dispatchEvent(new CustomEvent('guessed', { detail: 'perhaps' })),
-  );
-  requireWritten('masks-guess', lines);
+  for (const more of [
+    { maskKind: 'none' },
+    { maskSize: 2 },
+    { maskPaint: '0'.repeat(64) },
+    { source: 'random' },
+    { maskShuffle: 2 },
+  ]) {
+    guess('breaks');
+    result(0.5, more);
+    assert.equal(verdict(), '', `a guess is not about ${JSON.stringify(more)}`);
+  }
+  guess('show');
+  result(0.5);
+  assert.equal(verdict(), '', 'who only wants to see it has guessed nothing');
+  show({ state });
+  find('[data-guess=breaks]').click();
+  assert.equal(asked.at(-1).maskShuffle, 1, 'what is as written is shuffled');
+  find('.guess-again').click();
+  assert.deepEqual(asked.at(-1), { masksAsk: true });
+  panel.dispatchEvent(new CustomEvent('guessed', { detail: 'perhaps' }));
+  result(0.5);
+  assert.equal(verdict(), '');
+  show({ state });
+  assert.match(text('qkv-guess'), /under the mask “causal”/);
 });
 
 test('masks: the focus goes to the first answer after another turn was asked for', async () => {
   const { show, find } = await put('qkv-mask-order');
-  show('', { state: { masksAsk: true } });
+  show({ state: { masksAsk: true } });
   find('[data-guess=breaks]').click();
-  show('', { state: { maskShuffle: 1 }, masks: resultOf({}, { swaps: swapsOf(1) }) });
+  show({ state: { maskShuffle: 1 }, masks: resultOf({}, { swaps: swapsOf(1) }) });
   find('.guess-again').click();
-  show('', { state: { masksAsk: true } });
+  show({ state: { masksAsk: true } });
   await rest();
   assert.equal(document.activeElement, find('[data-guess=keeps]'));
 });
 
-test('masks: its drawing, its table, and the picture of it', async () => {
-  const lines = [];
+test('masks: its file has the weights in a table, and what is masked hatched', async () => {
   const canvas = document.createElement('canvas');
-  for (const state of [{}, { maskKind: 'padding', maskSize: 1, source: 'random' }]) {
+  for (const [state, title, masked] of [
+    [{}, 'previous token · causal · τ 0.5 · ', 3],
+    [{ maskKind: 'padding', maskSize: 1, source: 'random' }, 'Head 2 · padding · τ 0.5 · ', 3],
+  ]) {
     const { frame } = viewOf({ state });
-    const { name, svg, table, data } = web.masksFigure(frame, frame.masks, canvas);
-    lines.push('', `== ${name}, ${svg.width} x ${svg.height}, ${Object.keys(data)}`);
-    lines.push(...svg.body.replaceAll('><', '>\n<').split('\n'));
-    lines.push(...table.map((row) => row.join(' | ')));
+    const { svg, table } = web.masksFigure(frame, frame.masks, canvas);
+    assert.ok(svg.body.includes(title));
+    assert.equal(svg.body.split('url(#masked)').length - 1, masked);
+    const { weights } = frame.masks;
+    const rows = TOKENS.map((token, row) => [token, ...weights.slice(3 * row, 3 * row + 3)]);
+    assert.deepEqual(table, [['', ...TOKENS], ...rows]);
   }
-  requireWritten('masks-figures', lines);
   const { panel } = await put();
   assert.equal(await panel.figure(viewOf({ frame: null })), null);
   assert.equal(await panel.figure(viewOf({ masks: null })), null);

@@ -1,9 +1,8 @@
 // @about web/src/ui/matrix/
 // What is drawn around a matrix and in which colours, in Node: labels call by call on a canvas that measures seven pixels a
-// letter, layouts over sizes, and colours on a canvas that is as strict as a browser's.
+// letter, rules of layouts over sizes, and colours on a canvas that is as strict as a browser's.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 openWindow();
@@ -124,115 +123,155 @@ const LAYOUT = {
   ...{ mode: 'flat', rowStep: 1, colStep: 1 },
 };
 const FOUR = ['a', 'three', 'longer', 'incomprehensible'];
-const CHINESE = ['我', '三个字', '四个汉字', '五个字以上的字'];
-const set = (rowLabels, colLabels = rowLabels, more = {}) => ({
-  ...{ rowLabels, colLabels, active: null, bracket: null },
-  ...more,
-});
 const EIGHT = Array.from({ length: 8 }, (_, i) => `${i}`);
 
-test('labels: what is drawn, call by call', () => {
-  const lines = [];
-  const draw = (title, more, labels, ratio = 1) => {
-    globalThis.devicePixelRatio = ratio;
-    calls.length = 0;
-    const canvas = document.createElement('canvas');
-    let sized = 0;
-    for (const side of ['width', 'height']) {
-      const own = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, side);
-      Object.defineProperty(canvas, side, {
-        get: () => own.get.call(canvas),
-        set(value) {
-          ++sized;
-          own.set.call(canvas, value);
-        },
-      });
-    }
-    const drawn = () =>
-      web.drawLabels(canvas, { width: 180.4, height: 121.3 }, { ...LAYOUT, ...more }, labels);
-    drawn();
-    const { width, height, style } = canvas;
-    lines.push('', `== ${title}`, `${width} x ${height}, ${style.width} x ${style.height}`);
-    lines.push(...calls);
-    assert.equal(sized, 2);
-    drawn();
-    assert.equal(sized, 2, 'setting a size empties a canvas');
-  };
-  for (const mode of ['flat', 'slanted', 'upright']) {
-    draw(mode, { mode }, set(FOUR));
-    draw(`${mode}, Chinese`, { mode }, set(CHINESE));
+/** What is drawn of these labels: [text, x, y, bold, turned] of each, from the corner of the canvas. */
+function labelsOf(more, rowLabels, colLabels = rowLabels, { active = null, bracket = null } = {}) {
+  calls.length = 0;
+  const canvas = document.createElement('canvas');
+  const set = { rowLabels, colLabels, active, bracket };
+  web.drawLabels(canvas, { width: 180.4, height: 121.3 }, { ...LAYOUT, ...more }, set);
+  let [x, y, turned, bold] = [0, 0, 0, false];
+  const drawn = [];
+  for (const call of calls) {
+    const [name, ...args] = call.split(' ');
+    if (name === 'save') [x, y, turned] = [0, 0, 0];
+    if (name === 'restore') [x, y, turned] = [0, 0, 0];
+    if (name === 'translate') [x, y] = args.map(Number);
+    if (name === 'rotate') turned = Number(args[0]);
+    if (name === 'font') bold = args[1] === '700';
+    if (name !== 'fillText') continue;
+    drawn.push([args.slice(0, -2).join(' '), x + Number(args.at(-2)), y + Number(args.at(-1)), bold, turned]);
   }
-  const active = { row: 1, col: 2 };
-  draw('two sorts', { mode: 'upright' }, set(FOUR, CHINESE, { active }));
-  for (const step of [1, 2, 4]) {
-    const steps = { rowStep: step, colStep: step };
-    draw(`every ${step}`, steps, set(EIGHT));
-    for (const [row, col] of [
-      [0, 7],
-      [3, 4],
-      [6, 1],
-    ]) {
-      draw(`every ${step}, ${row} and ${col}`, steps, set(EIGHT, EIGHT, { active: { row, col } }));
+  return { canvas, drawn, rows: drawn.filter(([, at]) => at === 43), cols: drawn.filter(([, at]) => at !== 43) };
+} // prettier-ignore
+const texts = (drawn) => drawn.map(([text]) => text);
+
+test('labels: stand beside the middle of their row and above that of their column', () => {
+  const { rows, cols } = labelsOf({}, ['a', 'b', 'c', 'd'], ['e', 'f', 'g']);
+  assert.deepEqual(rows.map(([text, x, y]) => [text, x, y]), [['a', 43, 50], ['b', 43, 70], ['c', 43, 90], ['d', 43, 110]]);
+  assert.deepEqual(cols.map(([text, x, y]) => [text, x, y]), [['e', 70, 33], ['f', 110, 33], ['g', 150, 33]]);
+  for (const [mode, angle] of [['flat', 0], ['slanted', -Math.PI / 4], ['upright', -Math.PI / 2]]) {
+    for (const [, , , , turned] of labelsOf({ mode }, FOUR).cols) {
+      assert.ok(Math.abs(turned - angle) < 1e-3, mode);
     }
   }
-  draw('a bracket', {}, set(EIGHT, EIGHT, { bracket: [2, 5] }));
-  draw('a bracket at the edge', {}, set(FOUR, EIGHT, { bracket: [0, 4] }));
-  for (const ratio of [1.25, 2]) draw(`at ${ratio}`, {}, set(FOUR), ratio);
-  // Seven pixels a letter: what just fits, what just does not, and what hardly has room.
-  for (const room of [0, 7, 13.9, 14, 20.9, 27.4, 27.499, 27.5, 28, 34.4, 34.5]) {
-    const rooms = { rowRoom: room, colRoom: room, mode: 'upright' };
-    draw(`room of ${room}`, rooms, set(['abcd', 'abcde', '', 'x'], ['四个汉字', '我', 'abcde']));
+}); // prettier-ignore
+
+test('labels: every step-th is written, the active one in bold and in the place of its neighbours', () => {
+  for (const [step, row, rows] of [
+    [1, null, EIGHT],
+    [2, null, ['0', '2', '4', '6']],
+    [4, null, ['0', '4']],
+    [1, 3, EIGHT],
+    [2, 3, ['0', '6', '3']],
+    [2, 4, ['0', '2', '6', '4']],
+    [4, 6, ['0', '6']],
+    [4, 7, ['0', '7']],
+  ]) {
+    const active = row === null ? null : { row, col: row };
+    const drawn = labelsOf({ rowStep: step, colStep: step }, EIGHT, EIGHT, { active });
+    for (const axis of [drawn.rows, drawn.cols]) {
+      assert.deepEqual(texts(axis).sort(), [...rows].sort(), `step ${step}, active ${row}`);
+      const bold = axis.filter(([, , , isBold]) => isBold);
+      assert.deepEqual(texts(bold), row === null ? [] : [`${row}`]);
+    }
   }
-  for (const room of [13.4, 13.499, 13.5, 27, 41, 55, 56]) {
-    draw(`height of ${room}`, { colRoom: room, mode: 'upright' }, set(['a'], ['四个汉字']));
-  }
-  requireWritten('matrix-labels', lines);
 });
 
-test('layout: where a matrix stands, over widths, counts and lengths of labels', () => {
-  const lines = [];
-  const lay = (input) => {
-    const { rowLabels, colLabels, colUpright, ...rest } = input;
-    lines.push(`${JSON.stringify([rest, rowLabels, colLabels, colUpright])}`);
-    const placed = Object.values(web.layoutMatrix(input)).map(short);
-    lines.push(`  ${placed.join(' ')}`);
-  };
-  for (const rowHeight of ['square', 14, 22.4]) {
-    for (const width of [0, 60, 200, 479, 480, 481, 640, 1200]) {
-      for (const [rows, cols] of [
-        [1, 1],
-        [9, 9],
-        [40, 40],
-        [300, 256],
-      ]) {
-        const size = { width, maxHeight: 500, rows, cols, rowHeight };
-        lay({ ...size, rowLabels: [9.2, 30], colLabels: [20.5, 7], colUpright: [14, 28] });
-        lay({ ...size, rowLabels: [200], colLabels: [150.5], colUpright: [142] });
+test('labels: what has no room is cut short, and Chinese stacked as far as it fits', () => {
+  // Seven pixels a letter, fourteen a line.
+  for (const [room, four, five] of [
+    [34.5, 'abcd', 'abcde'],
+    [34.4, 'abcd', 'abc…'],
+    [27.5, 'abcd', 'ab…'],
+    [27.4, 'ab…', 'ab…'],
+    [20.9, 'a…', 'a…'],
+    [0, 'a…', 'a…'],
+  ]) {
+    assert.deepEqual(texts(labelsOf({ rowRoom: room }, ['abcd', 'abcde'], []).rows), [four, five], `${room}`);
+    const { cols } = labelsOf({ colRoom: room, mode: 'upright' }, [], ['abcd']);
+    assert.deepEqual(texts(cols), [four]);
+  }
+  for (const [room, stacked] of [[56, '四个汉字'], [55.5, '四个汉字'], [55, '四个⋮'], [27.5, '四⋮'], [27, '⋮'], [0, '⋮']]) {
+    const { cols } = labelsOf({ colRoom: room, mode: 'upright' }, [], ['四个汉字']);
+    assert.equal(texts(cols).join(''), stacked, `${room}`);
+    assert.deepEqual(cols.map(([, , y]) => y), cols.map((_, i) => 33 + 14 * (i - cols.length + 1)));
+  }
+}); // prettier-ignore
+
+test('labels: a bracket holds its rows, and the canvas has the pixels of the screen', () => {
+  labelsOf({}, EIGHT, EIGHT, { bracket: [2, 5] });
+  // Rows of ten pixels from 40 on.
+  const path = calls.filter((call) => /^(moveTo|lineTo)/.test(call));
+  assert.deepEqual(path, ['moveTo 8 61', 'lineTo 3 61', 'lineTo 3 89', 'lineTo 8 89']);
+  for (const [ratio, width, height] of [[1, 180, 121], [1.25, 226, 152], [2, 361, 243]]) {
+    globalThis.devicePixelRatio = ratio;
+    const { canvas } = labelsOf({}, FOUR);
+    assert.deepEqual([canvas.width, canvas.height], [width, height]);
+    assert.equal(canvas.style.width, `${width / ratio}px`);
+  } // prettier-ignore
+});
+
+describe('layout', () => {
+  /** Layouts over widths, counts and lengths of labels. */
+  const layouts = (rowHeight) =>
+    [60, 200, 479, 480, 640, 1200].flatMap((width) =>
+      [1, 5, 9, 13, 20, 40, 300].flatMap((count) =>
+        [7, 21, 62, 128, 200].map((length) => {
+          const size = { width, maxHeight: 500, rows: count, cols: count, rowHeight };
+          const labels = { rowLabels: [length], colLabels: [length], colUpright: [length] };
+          return {
+            input: { ...size, ...labels },
+            placed: web.layoutMatrix({ ...size, ...labels }),
+          };
+        }),
+      ),
+    );
+
+  test('of square cells: the plot fits, and its labels are flat, slanted or upright as there is room', () => {
+    for (const { input, placed } of layouts('square')) {
+      const { width, rows, cols, colLabels: [length] } = input;
+      const { left, top, mode, rowRoom, colRoom, rowStep, colStep } = placed;
+      const what = JSON.stringify([input, placed]);
+      const cell = placed.width / cols;
+      assert.equal(placed.width, placed.height, what);
+      assert.ok(cell <= 72 || placed.width === 40, what);
+      assert.ok(placed.width === 40 || (left + placed.width <= width && top + placed.height <= 500), what);
+      const most = width < 480 ? 76 : 128;
+      assert.equal(rowRoom, Math.min(most, length), what);
+      assert.equal(left, rowRoom + 10);
+      assert.equal(rowStep, Math.ceil(15 / (placed.height / rows)), 'as many as have a line of 15 pixels');
+      if (mode === 'flat') assert.ok(length + 8 <= cell && colStep === 1, what);
+      if (mode === 'slanted') assert.ok(width >= 480 && cell >= 26 && length + 8 > cell, what);
+      if (mode === 'upright') assert.equal(colStep, rowStep, what);
+      if (mode !== 'flat') assert.equal(colRoom, Math.min(most, length), what);
+    }
+    const modes = new Set(layouts('square').map(({ placed }) => placed.mode));
+    assert.deepEqual([...modes].sort(), ['flat', 'slanted', 'upright']);
+  }); // prettier-ignore
+
+  test('of rows of a height: the plot is as wide as there is room, and its steps are powers of two', () => {
+    for (const { input, placed } of layouts(14)) {
+      const { width, rows, cols, colLabels: [length] } = input;
+      const { left, mode, height, rowStep, colStep } = placed;
+      const what = JSON.stringify([input, placed]);
+      assert.deepEqual([mode, left, height], ['flat', length + 22, Math.min(500, 14 * rows)], what);
+      assert.equal(placed.width, Math.max(40, width - left - 4), what);
+      for (const [step, least, cell] of [[rowStep, 15, height / rows], [colStep, length + 8, placed.width / cols]]) {
+        assert.equal(Math.log2(step) % 1, 0, what);
+        assert.ok(step * cell >= least && (step === 1 || (step / 2) * cell < least), what);
       }
     }
-  }
-  const near = { width: 640, maxHeight: 400, rows: 10, rowHeight: 'square' };
-  for (let cols = 8; cols <= 24; cols++) {
-    lay({ ...near, cols, rowLabels: [40], colLabels: [29], colUpright: [50.5] });
-  }
-  for (const flat of [60, 61, 61.5, 62, 63, 64, 75, 76, 77, 127, 128, 129]) {
-    for (const width of [400, 700]) {
-      lay({ ...near, width, cols: 5, rowLabels: [flat], colLabels: [flat], colUpright: [flat] });
-    }
-  }
-  for (const flat of [20, 21, 22]) {
-    lay({ ...near, cols: 13, rowLabels: [40], colLabels: [flat], colUpright: [flat] });
-  }
-  lay({ ...near, width: 301.5, cols: 9, rowLabels: [40], colLabels: [5], colUpright: [5] });
-  lay({ ...near, cols: 3, rows: 3, rowLabels: [], colLabels: [], colUpright: [] });
-  lay({ ...near, cols: 3, rows: 3, rowLabels: [-1], colLabels: [-1], colUpright: [-1] });
-  for (const height of [0, 30, 63, 64, 100]) {
-    lay({
-      ...{ width: 500, maxHeight: height, rows: 4, cols: 4, rowHeight: 'square' },
-      ...{ rowLabels: [9], colLabels: [9], colUpright: [9] },
-    });
-  }
-  requireWritten('matrix-layout', lines);
+  }); // prettier-ignore
+
+  test('of no labels has no room for them', () => {
+    const size = { width: 640, maxHeight: 400, rows: 3, cols: 3, rowHeight: 'square' };
+    for (const labels of [[], [-1]]) {
+      const placed = web.layoutMatrix({ ...size, rowLabels: labels, colLabels: labels, colUpright: labels });
+      assert.deepEqual([placed.left, placed.rowRoom, placed.mode], [10, 0, 'flat']);
+    } // prettier-ignore
+  });
 });
 
 describe('palette', () => {
@@ -313,15 +352,5 @@ describe('elements', () => {
     const canvas = document.createElement('canvas');
     assert.throws(() => web.context2d(canvas), /this browser has no 2-D canvas/);
     HTMLCanvasElement.prototype.getContext = getContext;
-  });
-
-  test('of drawings have their namespace and their attributes', () => {
-    const made = web.svgElement('rect', { x: 1.5, class: 'bar' });
-    assert.equal(made.namespaceURI, 'http://www.w3.org/2000/svg');
-    assert.equal(made.localName, 'rect');
-    assert.deepEqual(
-      Array.from(made.attributes, ({ name, value }) => `${name}=${value}`),
-      ['x=1.5', 'class=bar'],
-    );
   });
 });

@@ -3,8 +3,6 @@
 // key or another model does to it, what it says of that and to whom, and what it does not draw again.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { notesOf } from '../support/notes.js';
-import { linesOf, requireWritten } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { rest, delays, layOut, leave } = openWindow();
@@ -30,15 +28,26 @@ const modelOf = (rows, cols, more = {}) => ({
   ...more,
 });
 
-/** A view on the page whose cells begin at 100, 50 and fill 200 x 100 pixels, and what is written down of it. */
+/** A view on the page whose cells begin at 100, 50 and fill 200 x 100 pixels, and the events that it sends. */
 function put() {
   const view = document.createElement('qkv-matrix');
   document.body.append(view);
   view.canvas.getBoundingClientRect = () => ({ left: 100, top: 50, width: 200, height: 100 });
-  const { lines, note } = notesOf(view, () => {
-    const { shown, pinned, size, model } = view;
-    return { shown, pinned, size, model: model?.name ?? null };
-  });
+  const heard = [];
+  for (const name of ['cell-shown', 'cell-pinned', 'surface-resized']) {
+    view.addEventListener(name, ({ detail }) => heard.push([name, detail]));
+  }
+  /** The cell that is shown, in a word, and what its crosshair surrounds. */
+  const shown = () => {
+    const { row, col, pinned } = view.shown;
+    const { left, top } = view.querySelector('.cross-cell').style;
+    const plot = view.querySelector('.matrix-plot').style;
+    const size = (side, count) => parseFloat(plot[side]) / count;
+    const across = parseFloat(left) / size('width', view.model.cols);
+    const down = parseFloat(top) / size('height', view.model.rows);
+    assert.deepEqual([Math.round(down), Math.round(across)], [row, col], 'the crosshair');
+    return `${row},${col}${pinned ? ' pinned' : ''}`;
+  };
   const plot = view.querySelector('.matrix-plot');
   /** An event at a place of the cells, in cells of 20 x 10 pixels; whether it is kept from what browsers do with it. */
   const say = (type, Kind, more) => {
@@ -54,7 +63,7 @@ function put() {
   const become = (model) => {
     view.model = model;
   };
-  return { view, plot, lines, note, become, move, click, key, say, at };
+  return { view, plot, heard, shown, become, move, click, key, say, at };
 }
 
 test('matrix view: a place that is none has a middle all the same', async () => {
@@ -71,51 +80,41 @@ test('matrix view: a place that is none has a middle all the same', async () => 
   assert.deepEqual(view.cellCentre({ row: 0, col: 0 }), { x: width >> 1, y: width >> 1 });
 });
 
-test('matrix view: what stands there at first, and at other sizes', async () => {
-  const { view, lines, note, become } = put();
-  note('without a model');
-  note('a place without a model', () => [
-    view.cellCentre({ row: 0, col: 0 }),
-    view.cellCentre({ row: 3, col: 2 }),
-    view.cellAt({ clientX: 110, clientY: 55 }),
-  ]);
-  note('a model before there is a width', () => become(modelOf(4, 5)));
+test('matrix view: is drawn when there is a model and a width, and says that its canvas changes size', async () => {
+  const { view, heard, become } = put();
+  const resized = () => heard.splice(0).filter(([name]) => name === 'surface-resized').length;
+  assert.deepEqual([view.shown, view.cellAt({ clientX: 110, clientY: 55 })], [null, null]);
+  become(modelOf(4, 5));
+  assert.deepEqual([view.size, resized()], [{ width: 0, height: 0 }, 0]);
   await rest();
-  note('with a width');
-  lines.push('', ...linesOf(view));
-  for (const [title, act] of [
-    ['a width that rounds to the same', () => layOut({ width: 640.4, height: 9 })],
-    ['a width that rounds to another', () => layOut({ width: 640.6, height: 9 })],
-    ['a phone', () => layOut({ width: 320, height: 9 })],
-    ['no width', () => layOut({ width: 0, height: 0 })],
-    ['a laptop', () => layOut(SIZE)],
-  ]) {
-    act();
+  assert.equal(resized(), 1);
+  const plot = view.querySelector('.matrix-plot');
+  const counts = ['rowcount', 'colcount', 'label'].map((name) => plot.getAttribute(`aria-${name}`));
+  assert.deepEqual(counts, ['4', '5', '4 by 5']);
+  for (const [width, changes] of [[640.4, 0], [320, 1], [0, 0], [SIZE.width, 1]]) {
+    layOut({ width, height: 9 });
     await rest();
-    note(title);
-  }
-  for (const ratio of [1, 1.5, 2]) {
+    assert.equal(resized(), changes, `${width} wide`);
+    assert.ok(view.size.width < Math.max(width, 320));
+  } // prettier-ignore
+  const { width } = view.size;
+  for (const ratio of [1.5, 2]) {
     globalThis.devicePixelRatio = ratio;
-    const cells = [
-      [0, 0],
-      [1, 3],
-      [6, 4],
-      [9, 9],
-    ].map(([row, col]) => ({ row, col }));
-    note(`device pixels: ${ratio}`, () => become(modelOf(7, 5, { look: ratio })));
-    note('middles of cells', () =>
-      cells.map((cell) => Object.values(view.cellCentre(cell)).join()),
-    );
+    become(modelOf(4, 5, { look: ratio }));
+    assert.equal(view.size.width, Math.round(ratio * width));
+    for (const [row, col] of [[0, 0], [3, 4]]) {
+      const { x, y } = view.cellCentre({ row, col });
+      assert.ok(Math.abs(x - ((col + 0.5) / 5) * view.size.width) <= 1, `${col}: ${x}`);
+      assert.ok(Math.abs(y - ((row + 0.5) / 4) * view.size.height) <= 1, `${row}: ${y}`);
+    } // prettier-ignore
   }
   globalThis.devicePixelRatio = 1;
-  for (const height of [200, 449, 451, 700, 789, 791, 2000]) {
+  // As high as the window leaves room for, from 300 to 640 pixels.
+  for (const [height, most] of [[200, 300], [700, 550], [2000, 640]]) {
     globalThis.innerHeight = height;
-    const more = { rowHeight: 20, look: 10 + height };
-    note(`of a window ${height} high`, () => become(modelOf(99, 5, more)));
-  }
-  note('without rows', () => become(modelOf(0, 0)));
-  note('and moved over', () => view.dispatchEvent(new Event('nothing')));
-  requireWritten('matrix-view-sizes', lines);
+    become(modelOf(99, 5, { rowHeight: 20, look: 10 + height }));
+    assert.equal(view.size.height, most);
+  } // prettier-ignore
 });
 
 test('matrix view: is built once, and each has an id of its own', () => {
@@ -136,70 +135,76 @@ async function drawn(more) {
   const one = put();
   one.view.model = modelOf(10, 10, more);
   await rest();
-  one.note('first');
+  one.heard.length = 0;
   return one;
 }
 
-test('matrix view: what a pointer does', async () => {
-  const { view, lines, note, move, click, say } = await drawn({ home: { row: 9, col: 1 } });
-  note('moves over a cell', () => move(2.5, 3.5));
-  note('moves within it', () => move(2.1, 3.9));
-  note('to the next row', () => move(2.5, 4));
-  note('to the next column', () => move(3, 4.99));
-  note('a finger moves', () => move(7.5, 7.5, 'touch'));
-  note('to the first cell', () => move(0, 0));
-  note('out to the left', () => move(-0.1, 5));
-  note('further out', () => move(-5, 5));
-  note('in again', () => move(9.9, 9.9));
-  note('out above', () => move(5, -0.1));
-  note('in again', () => move(1, 1));
-  note('out to the right', () => move(10, 5));
-  note('in again', () => move(1, 1));
-  note('out below', () => move(5, 10));
-  note('in again', () => move(1, 2));
-  note('leaves', () => say('pointerleave', PointerEvent));
-  note('clicks', () => click(4.5, 5.5));
-  note('moves elsewhere', () => move(1, 1));
-  note('clicks elsewhere', () => click(4.5, 6.5));
-  note('clicks outside', () => click(12, 5));
-  note('clicks again', () => click(4.5, 6.5));
-  note('moves to the next cell', () => move(2, 1));
-  note('is unpinned, when nothing is', () => view.unpin());
-  note('clicks', () => click(2, 1));
-  note('is unpinned', () => view.unpin());
-  note('leaves', () => say('pointerleave', PointerEvent));
-  requireWritten('matrix-view-pointer', lines);
+test('matrix view: a pointer shows the cell that it is over, and a click pins it until the next', async () => {
+  const { view, heard, shown, move, click, say } = await drawn({ home: { row: 9, col: 1 } });
+  const home = '9,1';
+  for (const [act, cell, events = [['cell-shown', cell]]] of [
+    [() => move(2.5, 3.5), '3,2'],
+    [() => move(2.1, 3.9), '3,2', []],
+    [() => move(2.5, 4), '4,2'],
+    [() => move(3, 4.99), '4,3'],
+    [() => move(7.5, 7.5, 'touch'), '4,3', []],
+    [() => move(0, 0), '0,0'],
+    [() => move(-0.1, 5), home],
+    [() => move(-5, 5), home, []],
+    [() => move(9.9, 9.9), '9,9'],
+    [() => move(5, -0.1), home],
+    [() => move(1, 1), '1,1'],
+    [() => move(10, 5), home],
+    [() => move(1, 1), '1,1'],
+    [() => move(5, 10), home],
+    [() => move(1, 2), '2,1'],
+    [() => say('pointerleave', PointerEvent), home],
+    [() => click(4.5, 5.5), '5,4 pinned', [['cell-shown', '5,4 pinned'], ['cell-pinned', '5,4']]],
+    [() => move(1, 1), '5,4 pinned'],
+    [() => click(4.5, 6.5), '6,4 pinned', [['cell-shown', '6,4 pinned'], ['cell-pinned', '6,4']]],
+    [() => click(12, 5), '6,4 pinned', []],
+    [() => click(4.5, 6.5), '1,1', [['cell-shown', '1,1'], ['cell-pinned', null]]],
+    [() => view.unpin(), '1,1', []],
+    [() => click(2, 1), '1,2 pinned', [['cell-shown', '1,2 pinned'], ['cell-pinned', '1,2']]],
+    [() => view.unpin(), '1,1', [['cell-shown', '1,1'], ['cell-pinned', null]]],
+  ]) {
+    act();
+    assert.equal(shown(), cell, String(act));
+    const word = (of) => of && `${of.row},${of.col}${of.pinned ? ' pinned' : ''}`;
+    assert.deepEqual(heard.splice(0).map(([name, of]) => [name, word(of)]), events, String(act));
+  } // prettier-ignore
 });
 
-test('matrix view: what keys do', async () => {
-  const { view, lines, note, move, click, key, say } = await drawn({ home: { row: 4, col: 4 } });
-  const keys = ['ArrowUp', 'ArrowLeft', 'ArrowDown', 'ArrowRight', 'Home', 'End', 'PageUp'];
-  for (const name of [...keys, 'PageDown', 'a', 'm', 'Tab', ' ', 'Escape']) {
-    note(name, () => key(name));
+test('matrix view: keys move from the shown cell, Enter pins it and Escape frees it', async () => {
+  const { view, shown, move, click, key, say } = await drawn({ home: { row: 4, col: 4 } });
+  for (const [act, cell, taken = true] of [
+    [() => key('ArrowUp'), '3,4'],
+    [() => key('ArrowRight'), '3,5'],
+    [() => key('End', { ctrlKey: true }), '9,9'],
+    [() => key('Home'), '9,0'],
+    [() => key('a'), '9,0', false],
+    [() => key('m'), '9,0', false],
+    [() => key('Escape'), '9,0', false],
+    [() => key('ArrowRight', { altKey: true }), '9,0', false],
+    [() => key('ArrowRight', { metaKey: true }), '9,0', false],
+    [() => move(1, 1), '9,0', false],
+    [() => key('Enter'), '9,0 pinned'],
+    [() => key('ArrowUp'), '8,0'],
+    [() => key('Enter'), '8,0 pinned'],
+    [() => key('Enter'), '8,0'],
+    [() => key('Enter'), '8,0 pinned'],
+    [() => key('Escape'), '8,0'],
+    [() => say('blur', Event), '1,1', false],
+    [() => click(7, 7), '7,7 pinned', false],
+    [() => key('ArrowUp'), '6,7'],
+  ]) {
+    assert.equal(act(), taken, String(act));
+    assert.equal(shown(), cell, String(act));
   }
-  note('Ctrl Home', () => key('Home', { ctrlKey: true }));
-  note('Ctrl End', () => key('End', { ctrlKey: true }));
-  note('Alt ArrowLeft', () => key('ArrowLeft', { altKey: true }));
-  note('Meta ArrowLeft', () => key('ArrowLeft', { metaKey: true }));
-  note('the pointer moves', () => move(1, 1));
-  note('Enter', () => key('Enter'));
-  note('ArrowUp', () => key('ArrowUp'));
-  note('Enter elsewhere', () => key('Enter'));
-  note('Enter again', () => key('Enter'));
-  note('Enter once more', () => key('Enter'));
-  note('ArrowUp', () => key('ArrowUp'));
-  note('Escape', () => key('Escape'));
-  note('Escape again', () => key('Escape'));
-  note('the focus leaves', () => say('blur', Event));
-  note('the focus leaves again', () => say('blur', Event));
-  note('ArrowUp', () => key('ArrowUp'));
-  note('a click takes the keyboard to it', () => click(7, 7));
-  note('ArrowUp', () => key('ArrowUp'));
   view.paintable = true;
-  note('a click that paints', () => click(2, 2));
-  note('Enter that paints', () => key('Enter'));
-  note('Escape', () => key('Escape'));
-  requireWritten('matrix-view-keys', lines);
+  click(2, 2);
+  assert.deepEqual(view.pinned, { row: 7, col: 7 }, 'a click that paints does not pin');
+  assert.equal(key('Enter'), false);
 });
 
 test('matrix view: m goes where the model says, and no key does anything without one', async () => {
@@ -214,40 +219,40 @@ test('matrix view: m goes where the model says, and no key does anything without
   assert.equal(key('Enter'), false);
 });
 
-test('matrix view: what another model does', async () => {
-  const { view, lines, note, become, move, click, key } = await drawn();
-  const first = view.model;
-  const change = (title, more) => note(title, () => become({ ...view.model, ...more }));
-  change('the same', {});
-  change('the same shape with other words', { describe: ({ row }) => `row ${row}` });
-  change('another home', { home: { row: 3, col: 2 } });
-  change('other labels of rows', { rowLabels: words(10, 'r') });
-  change('other labels of columns', { colLabels: words(10, 'd') });
-  change('another name', { name: 'other' });
-  change('another look', { look: 2 });
-  change('a bracket', { bracket: [2, 4] });
-  change('a bracket that begins elsewhere', { bracket: [1, 4] });
-  change('a bracket that ends elsewhere', { bracket: [1, 5] });
-  change('no bracket', { bracket: null });
-  change('a partner', { partner: ({ row }) => row + 5 });
-  change('the last as a partner', { partner: () => 9 });
-  change('a partner below', { partner: () => 10 });
-  change('a partner far below', { partner: () => 11 });
-  change('no partner', { partner: undefined });
-  note('nothing', () => become(null));
-  note('a click on nothing', () => click(1, 1));
-  note('the first again', () => become(first));
-  note('hovered', () => move(9, 8));
-  note('fewer rows, and the hovered one is there', () => become(modelOf(9, 10)));
-  note('fewer columns', () => become(modelOf(9, 9)));
-  note('pinned', () => click(6, 8));
-  note('fewer rows, and the pinned one is gone', () => become(modelOf(7, 9)));
-  note('pinned', () => click(5, 7));
-  note('moved to the last', () => key('End', { ctrlKey: true }));
-  note('fewer columns, and the cursor is gone', () => become(modelOf(7, 8)));
-  note('none, and the pin is gone', () => become(null));
-  note('one cell', () => become(modelOf(1, 1)));
-  requireWritten('matrix-view-models', lines);
+test('matrix view: a cell that another model does not have is given up', async () => {
+  const { view, shown, become, move, click, key } = await drawn();
+  move(9, 8);
+  become(modelOf(9, 10));
+  assert.equal(shown(), '8,9');
+  become(modelOf(9, 9));
+  assert.equal(shown(), '0,0', 'the column is gone');
+  click(6, 8);
+  become(modelOf(7, 9));
+  assert.deepEqual([shown(), view.pinned], ['0,0', null]);
+  click(5, 7);
+  become(modelOf(7, 9, { name: 'other' }));
+  assert.deepEqual(view.pinned, { row: 4, col: 4 }, 'a cell that is there stays pinned');
+  key('End', { ctrlKey: true });
+  become(modelOf(7, 8));
+  assert.equal(shown(), '4,4 pinned', 'the cursor is gone, the pin is not');
+  become(null);
+  assert.deepEqual([view.hidden, view.pinned, view.shown], [true, null, null]);
+  click(1, 1);
+  become(modelOf(1, 1));
+  assert.deepEqual([view.hidden, shown()], [false, '0,0']);
+});
+
+test('matrix view: the row that belongs to the shown one has a line around it, if there is one', async () => {
+  const { view, become } = await drawn();
+  const partner = view.querySelector('.cross-partner');
+  for (const [at, hidden] of [[5, false], [9, false], [10, true], [11, true]]) {
+    become({ ...view.model, partner: () => at });
+    assert.equal(partner.hidden, hidden, `${at}`);
+    const cell = parseFloat(view.querySelector('.matrix-plot').style.height) / 10;
+    if (!hidden) assert.equal(parseFloat(partner.style.top), at * cell);
+  } // prettier-ignore
+  become({ ...view.model, partner: undefined });
+  assert.equal(partner.hidden, true);
 });
 
 describe('matrix view: the live region', () => {

@@ -1,10 +1,9 @@
 // @about web/src/features/model/
-// Drawings and tables of the panel of a trained model, in Node: curves of training and of time with few and many points
-// (tests/page/operated/model-drawn.txt), what can be taken away of the panel, and what of it a link says.
+// Drawings and tables of the panel of a trained model, in Node: curves of training and of time with few and many points, what
+// can be taken away of the panel, and what of it a link says.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
   ...['page/plots', 'page/figure', 'state', 'page/model_cards', 'shared/model_view'].map(
@@ -13,48 +12,57 @@ const web = await modules(
   ...['ui/plot', 'state/state'],
 );
 const float = (...values) => Float32Array.from(values);
-const elements = (svg) => svg.replaceAll('><', '>\n<').split('\n');
 
-test('model: curves of training and of time, as drawn', () => {
-  const log = { steps: [100, 200, 300], loss: [3, 2.5, 2.25], heldOut: [3.25, NaN, 2] };
-  const few = { steps: [50], loss: [1.5], heldOut: [1.25] };
-  const none = { steps: [], loss: [], heldOut: [] };
-  const points = (...lengths) =>
-    lengths.map((length) => ({ length, cached: 0.5 + length / 128, whole: length / 8 }));
-  const drawings = {
-    'a log': web.drawLog(web.pagePen, 400, { log, baselines: [] }),
-    'beside other models': web.drawLog(web.filePen, 640, {
-      log: { ...log, heldOut: [3.25, 2.5, 2] },
-      baselines: [
-        ['a', 1.8],
-        ['b <c>', 2.2],
-        ['d', 2.4],
-      ],
-    }),
-    'of one entry': web.drawLog(web.pagePen, 300, { log: few, baselines: [['a', 1.5]] }),
-    'of none': web.drawLog(web.pagePen, 300, { log: none, baselines: [['a', 2]] }),
-    narrow: web.drawLog(web.pagePen, 100, { log: few, baselines: [] }),
-    'the time of a token': web.drawSpeed(web.pagePen, 640, points(8, 16, 64, 256)),
-    'behind lengths that are close': web.drawSpeed(
-      web.pagePen,
-      400,
-      points(64, 128, 180, 192, 256),
-    ),
-    'at a ratio of 1.4': web.drawSpeed(web.pagePen, 400, points(100, 139, 140)),
-    'just beyond it': web.drawSpeed(web.pagePen, 400, points(256, 359)),
-    'behind one length': web.drawSpeed(web.filePen, 100, [{ length: 8, cached: 0.1, whole: 1 }]),
-    'over many powers': web.drawSpeed(web.pagePen, 400, [
-      { length: 16, cached: 0.02, whole: 0.5 },
-      { length: 512, cached: 0.03, whole: 99.5 },
-    ]),
-  };
-  const lines = Object.entries(drawings).flatMap(([what, svg]) => [
-    `== ${what}`,
-    ...elements(svg),
-    '',
-  ]);
-  requireWritten('model-drawn', lines);
+/** The points of a curve, and the words of a drawing. */
+const pointsOf = (svg, mark) =>
+  [...new RegExp(`class="plot-${mark}" d="([^"]*)"`).exec(svg)[1].matchAll(/(\S+) (\S+?)(?=L|M|$)/g)].map(
+    ([, x, y]) => [x, y].map((place) => Number(place.replace(/[ML]/, ''))),
+  ); // prettier-ignore
+const wordsOf = (svg) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+
+test('model: the curves of training go from the first step to the last, higher for a larger loss', () => {
+  const log = { steps: [100, 200, 300], loss: [3, 2.5, 2.25], heldOut: [3.25, 2.5, 2] };
+  const svg = web.drawLog(web.pagePen, 640, {
+    ...{ log, baselines: [['a', 1.8], ['b <c>', 2.2]] }, // prettier-ignore
+  });
+  const [loss, heldOut] = ['plain', 'scaled'].map((mark) => pointsOf(svg, mark));
+  // The axis of steps begins at 0: a third of it is before the first.
+  const [left, right] = [46, 640 - 22];
+  for (const curve of [loss, heldOut]) {
+    curve.forEach(([x], i) => assert.ok(Math.abs(x - left - ((i + 1) / 3) * (right - left)) < 0.1));
+  }
+  const scale = (loss[2][1] - loss[0][1]) / (3 - 2.25);
+  heldOut.forEach(([, y], i) => {
+    const wanted = loss[0][1] + (3 - log.heldOut[i]) * scale;
+    assert.ok(scale > 0 && Math.abs(y - wanted) < 0.2, `${y}, not ${wanted}`);
+  });
+  const words = wordsOf(svg);
+  for (const word of ['loss, nats per character', 'step of training', '0', '300', 'a', 'b &lt;c&gt;']) {
+    assert.ok(words.includes(word), word);
+  } // prettier-ignore
+  for (const few of [{ steps: [50], loss: [1.5], heldOut: [1.25] }, { steps: [], loss: [], heldOut: [] }]) {
+    for (const width of [100, 300]) {
+      const drawn = web.drawLog(web.pagePen, width, { log: few, baselines: [['a', 2]] });
+      assert.doesNotMatch(drawn, /NaN|Infinity|undefined/);
+    }
+  } // prettier-ignore
 });
+
+test('model: the curves of time are straight where a token takes in proportion to those before it', () => {
+  const points = [8, 16, 64, 256].map((length) => ({ length, cached: 2, whole: length / 8 }));
+  const svg = web.drawSpeed(web.pagePen, 640, points);
+  const [whole, cached] = ['plain', 'scaled'].map((mark) => pointsOf(svg, mark));
+  const slope = (from, to) => (to[1] - from[1]) / (to[0] - from[0]);
+  for (const to of whole.slice(2)) assert.ok(Math.abs(slope(whole[0], to) - slope(whole[0], whole[1])) < 0.02);
+  assert.deepEqual(new Set(cached.map(([, y]) => y)).size, 1);
+  assert.ok(whole[1][1] === cached[1][1], '16 tokens take 2 ms both ways');
+  // A length is written unless the last one is less than 1.4 times as far.
+  for (const [lengths, written] of [[[64, 128, 180, 192, 256], [64, 128, 180, 256]], [[100, 139, 140], [140]], [[100, 139, 141], [100, 141]], [[8], [8]]]) {
+    const all = lengths.map((length) => ({ length, cached: 0.1, whole: 1 }));
+    const words = wordsOf(web.drawSpeed(web.pagePen, 400, all));
+    assert.deepEqual(lengths.filter((length) => words.includes(`${length}`)), written);
+  }
+}); // prettier-ignore
 
 describe('model: what can be taken away', () => {
   const INFO = { id: 1, name: 'austen', file: 'austen.safetensors', numLayers: 2, numHeads: 2 };
@@ -161,23 +169,12 @@ test('model: what a link says of it', () => {
   const read = (name, raw) => modelFields[name].read(raw);
   for (const [raw, heads] of [
     ['0.3', [[0, 3]]],
-    [
-      '0.3,2.1',
-      [
-        [0, 3],
-        [2, 1],
-      ],
-    ],
+    ['0.3,2.1', [[0, 3], [2, 1]]],
     ['1234.5678', [[1234, 5678]]],
-    ['', undefined],
-    ['0', undefined],
-    ['0.3,', undefined],
-    ['12345.1', undefined],
-    ['0.3.1', undefined],
-    ['-1.2', undefined],
+    ...['', '0', '0.3,', '12345.1', '0.3.1', '-1.2'].map((none) => [none, undefined]),
   ]) {
     assert.deepEqual(read('modelOut', raw), heads, raw);
-  }
+  } // prettier-ignore
   const many = (count) => Array.from({ length: count }, (_, i) => `0.${i}`).join();
   assert.equal(read('modelOut', many(64)).length, 64);
   assert.equal(read('modelOut', many(65)).length, 64);
@@ -188,29 +185,15 @@ test('model: what a link says of it', () => {
     ]),
     '0.3,2.1',
   );
-  const lines = Object.entries(modelFields).map(([name, { key, initial, limits, options }]) => {
-    const what = limits ?? options ?? 'heads';
-    const values = [
-      '-1',
-      '0',
-      '0.00123',
-      '0.5678',
-      '1',
-      '2.999',
-      '3.5',
-      '255',
-      '256',
-      '1e9',
-      'x',
-      '',
-    ];
-    const found = values.map((raw) => `${raw}: ${JSON.stringify(read(name, raw))}`).join(' ');
-    return `${name} ${key} ${JSON.stringify(initial)} of ${JSON.stringify(what)} | ${found}`;
-  });
-  requireWritten(
-    'model-fields',
-    lines.flatMap((line) => line.split(' | ')),
-  );
+  for (const [name, raw, value] of [
+    ['modelTemperature', '0.5678', 0.568], ['modelTemperature', '3.5', 3], ['modelTemperature', '-1', 0],
+    ['modelTopP', '0', 0.01], ['modelTopP', '0.00123', 0.01], ['modelTopP', '2.999', 1],
+    ['modelTopK', '1e9', 9999], ['modelTopK', '2.999', 3], ['modelAt', '256', 255], ['modelAt', '-1', 0],
+    ['modelSeed', '1e9', 999_999], ['modelSeed', 'x', undefined], ['modelOrder', 'x', undefined],
+    ['modelOrder', 'change', 'change'], ['model', 'tang', 'tang'], ['model', 'x', undefined],
+  ]) {
+    assert.deepEqual(read(name, raw), value, `${name} ${raw}`);
+  } // prettier-ignore
 });
 
 test('model: what the panel asks in a state', () => {

@@ -1,10 +1,10 @@
 // @about web/src/features/model/
-// The embeddings of a trained model, in a window without a browser: what is drawn of a plane and listed of neighbours, in every size
-// (tests/page/operated/model-embeddings.txt), and what a click on the plane, a token that is typed and a button ask for.
+// The embeddings of a trained model, in a window without a browser: what is drawn of a plane and listed of neighbours, and what
+// a click on the plane, a token that is typed and a button ask for.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { float, partsOf } from '../support/model_parts.js';
-import { fire, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();
@@ -22,7 +22,7 @@ afterEach(() => {
   globalThis.devicePixelRatio = 1;
 });
 
-const { put, shown, lookAgain } = partsOf(web, rest);
+const { put } = partsOf(web);
 
 const plane = (points, more = {}) => ({
   ...{ points: float(...points.flat()), labels: points.map((_, id) => `t${id}`) },
@@ -45,72 +45,58 @@ const square = [
 const many = (count) => Array.from({ length: count }, (_, i) => [i % 11, Math.floor(i / 11)]);
 
 describe('model: embeddings', () => {
-  /** What is drawn of a plane in this width, a call each. */
+  /** What is drawn of a plane: [text, x, y, font] of each label, in their order, and how many dots. */
   async function drawn(answers, width = 640) {
     layOut({ width, height: 100 });
     const { one, show } = put('embeddings');
     await rest();
     show(answers);
     const canvas = one('canvas');
-    const short = (value) => (typeof value === 'number' ? Math.round(100 * value) / 100 : value);
-    const calls = (canvas.drawnWith?.drawn ?? []).map((call) => call.map(short).join(' '));
-    const { width: wide, height, style, ariaLabel } = canvas;
+    const [labels, dots, fonts] = [[], [], []];
+    for (const [name, ...args] of canvas.drawnWith?.drawn ?? []) {
+      if (name === 'font') fonts.push(args[0]);
+      if (name === 'fillText') labels.push([...args, fonts.at(-1)]);
+      if (name === 'fillRect') dots.push(args);
+    }
     leave();
-    return [`${wide} x ${height}, ${style.width} x ${style.height}, ${ariaLabel}`, ...calls];
+    return { canvas, labels, dots: dots.length };
   }
 
-  test('are listed and drawn, in every size', async () => {
-    const lines = await shown('embeddings', {
-      'nothing is known': {},
-      'a plane': told(square),
-      'another token': told(square, near(4, [3, 1])),
-      'a plane alone': { answers: { plane: plane(square) } },
-      'no plane': { answers: { plane: null, near: null, reading: { ids: [] } } },
-      'in Chinese': { ...told(square), state: { language: 'zh' } },
-    });
-    leave();
-    for (const [what, ratio, ...rest] of [
-      ['five tokens', 1, told(square)],
-      ['sharp and narrow', 1.5, told(square), 201.7],
-      ['without a width', 1, told(square), 0],
-      [
-        'one beside the other',
-        1,
-        told(
-          [
-            [1, 5],
-            [4, 5],
-          ],
-          near(0, [1, 1]),
-          [],
-        ),
-      ],
-      [
-        'all in one place',
-        1,
-        told(
-          [
-            [2, 3],
-            [2, 3],
-          ],
-          near(0, [1, 1]),
-          [],
-        ),
-      ],
-    ]) {
-      globalThis.devicePixelRatio = ratio;
-      lines.push(`=== drawn: ${what}`, ...(await drawn(...rest)), '');
+  test('neighbours are listed by their cosine, with a bar for what is above zero', () => {
+    const { show, text, texts, all } = put('embeddings');
+    show(told(square));
+    assert.match(text('.model-embeddings-intro'), /^Each of the 5 tokens .* of 16 numbers\..* hold 75\.0% and 5\.0% of it/);
+    assert.equal(text('.model-near-title'), 'Nearest to t1, by the cosine of all 16 numbers:');
+    assert.deepEqual(texts('.model-near bdi'), ['<2>', '<0>']);
+    assert.deepEqual(texts('.model-near .value'), ['0.750', '-0.250']);
+    assert.deepEqual(all('.bar i').map(({ style }) => style.width), ['75%', '0%']);
+  }); // prettier-ignore
+
+  test('tokens stand at their places on the plane, the chosen one last and bold', async () => {
+    const { labels, dots } = await drawn(told(square));
+    // Room is 592 x 372 for 4 x 3: 124 pixels for a unit, about the middle.
+    const at = ([x, y]) => [320 + 124 * (x - 1), 210 - 124 * (y + 0.5)];
+    for (const [text, ...place] of labels) assert.deepEqual(place.slice(0, 2), at(square[text[1]]));
+    assert.deepEqual([labels.length, dots], [5, 0]);
+    const [last, font] = [labels.at(-1)[0], labels.at(-1)[3]];
+    assert.equal(last, 't1');
+    assert.match(font, /^700 18px/);
+    for (const flat of [[[1, 5], [4, 5]], [[2, 3], [2, 3]]]) {
+      const { labels: in2 } = await drawn(told(flat, near(0, [1, 1]), []));
+      for (const [, x, y] of in2) assert.ok(x >= 24 && x <= 616 && y === 210, `${x} ${y}`);
     }
-    globalThis.devicePixelRatio = 1;
-    for (const count of [120, 121]) {
-      const calls = await drawn(told(many(count), near(7, [9, 1], [3, 0.5]), [3, 4, 4]));
-      const kinds = ['fillRect', 'strokeText', 'fillText'];
-      const counts = kinds.map(
-        (kind) => `${kind} ${calls.filter((of) => of.startsWith(kind)).length}`,
-      );
-      lines.push(`=== drawn: ${count} tokens`, ...counts, ...calls.slice(-28), '');
-    }
-    requireWritten('model-embeddings', lines);
+    assert.deepEqual((await drawn(told(square), 0)).labels, [], 'without a width');
+    globalThis.devicePixelRatio = 1.5;
+    const { canvas } = await drawn(told(square), 201.7);
+    assert.deepEqual([canvas.width, canvas.height, canvas.style.width], [302, 630, '201px']);
+  }); // prettier-ignore
+
+  test('of more than 120 tokens those of the text, the chosen one and its neighbours have names, others dots', async () => {
+    const answers = (count) => told(many(count), near(7, [9, 1], [3, 0.5]), [3, 4, 4]);
+    const few = await drawn(answers(120));
+    assert.deepEqual([few.labels.length, few.dots], [120, 0]);
+    const { labels, dots } = await drawn(answers(121));
+    assert.deepEqual([labels.map(([text]) => text), dots], [['t4', 't3', 't9', 't7'], 117]);
   });
 
   test('the card is there with a plane alone', () => {
@@ -173,24 +159,32 @@ describe('model: embeddings', () => {
     assert.deepEqual(type('a', 'input', Event), [], 'there is no plane');
     const labels = ['e', 'a', 'b', '😀', 'the', '␣', '∅'];
     show({ answers: { ...told(square).answers, plane: plane(square, { labels }) } });
-    for (const [text, ids] of [
-      ...[
-        ['a', [1]],
-        ['ab', [2]],
-        ['b😀', [3]],
-        ['th', []],
-        ['the', [4]],
-        ['he', [0]],
-        [' ', [5]],
-        ['x', []],
-        ['', []],
-      ],
-    ]) {
+    const chosen = {
+      a: [1],
+      ab: [2],
+      'b😀': [3],
+      th: [],
+      the: [4],
+      he: [0],
+      ' ': [5],
+      x: [],
+      '': [],
+    };
+    for (const [text, ids] of Object.entries(chosen)) {
       assert.deepEqual(type(text, 'input', Event), ids, text);
     }
     const composing = (isComposing) => type('b', 'input', InputEvent, { isComposing });
     assert.deepEqual([composing(true), composing(false)], [[], [2]]);
     assert.deepEqual(type('a', 'compositionend', Event), [1]);
+  });
+
+  test('are drawn again when they are another size', async () => {
+    const { one, show } = put('embeddings');
+    await rest();
+    show(told(square));
+    layOut({ width: 300, height: 100 });
+    await rest();
+    assert.equal(one('canvas').style.width, '300px');
   });
 
   test('a neighbour is chosen by its button', () => {
@@ -200,23 +194,5 @@ describe('model: embeddings', () => {
     one('.model-near').click();
     one('.model-near bdi').click();
     assert.deepEqual(asked, [{ modelNear: 2 }]);
-  });
-
-  test('are drawn again when they are another size, and only when something has changed', async () => {
-    const { one, show } = put('embeddings');
-    await rest();
-    const answers = told(square);
-    show(answers);
-    const draws = () => one('canvas').drawnWith.drawn.filter(([name]) => name === 'scale').length;
-    assert.equal(draws(), 1);
-    show(answers);
-    assert.equal(draws(), 1);
-    layOut({ width: 300, height: 100 });
-    await rest();
-    assert.equal(draws(), 2);
-    assert.equal(one('canvas').style.width, '300px');
-    lookAgain();
-    show(answers);
-    assert.equal(draws(), 3);
   });
 });

@@ -1,10 +1,9 @@
 // @about web/src/features/model/
 // How a trained model writes on and is timed, in Node: of a model and a clock that are written down here, so that what is told,
-// when, and what the model was asked for in which order is known. The calls of a measurement are in tests/page/operated.
+// when, and what the model was asked for in which order is known.
 import assert from 'node:assert/strict';
 import { afterEach, describe, mock, test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
 
 const web = await modules('features/model/worker/generation');
 afterEach(() => mock.restoreAll());
@@ -183,29 +182,19 @@ describe('model: timing', () => {
     };
     return { calls, model };
   }
-  /** A line for each call, and one for those that are made several times in a row. */
-  const told = (calls) => {
-    const runs = [];
-    for (const call of calls) {
-      if (runs.at(-1)?.[0] === call) runs.at(-1)[1]++;
-      else runs.push([call, 1]);
-    }
-    return runs.map(([call, times]) => (times > 1 ? `${times} x ${call}` : call));
-  };
-
-  test('takes spans behind longer and longer texts, and whole passes beside them', () => {
+  test('takes spans of tokens behind each length, and whole passes beside them, and is told after each length', () => {
     let now = 0;
     mock.method(performance, 'now', () => ++now);
-    const lines = [];
-    for (const maxLength of [9, 25, 40]) {
+    for (const [maxLength, lengths] of [[9, [1]], [25, [8, 16, 17]], [40, [8, 16, 32]]]) {
       const { calls, model } = modelOf(maxLength);
-      for (const speed of web.speedOf({ model }, [4, 5, 6])) {
-        calls.push(`told ${JSON.stringify(speed)}`);
-      }
-      lines.push(`== a model of ${maxLength} tokens`, ...told(calls), '');
+      const said = [...web.speedOf({ model }, [4, 5, 6])];
+      assert.deepEqual(said.map(({ running }) => running), [...said.slice(1).map(() => true), false]);
+      assert.deepEqual(said.at(-1).points.map(({ length }) => length), lengths);
+      const passes = calls.filter((call) => call.startsWith('p')).map((call) => Number(call.slice(1)));
+      assert.ok(passes.every((tokens) => tokens <= maxLength));
+      assert.deepEqual([calls[0], calls.at(-1)], [`capacity ${maxLength}`, 'dispose']);
     }
-    requireWritten('model-timing', lines);
-  });
+  }); // prettier-ignore
 
   test('has lengths up to what the model reads, and up to 512', () => {
     let now = 0;

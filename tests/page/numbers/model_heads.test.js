@@ -1,30 +1,24 @@
 // @about web/src/features/model/
-// The heads of a trained model, in a window without a browser: what is listed and said of them in every order
-// (tests/page/operated/model-heads.txt), what their buttons ask for, and what stays in focus.
+// The heads of a trained model, in a window without a browser: what is listed and said of them in every order, what their
+// buttons ask for, and what stays in focus.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { float, partsOf } from '../support/model_parts.js';
-import { fire, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
-const { leave, rest } = openWindow();
+const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['panel', 'page/heads_part', 'shared/model_view'].map((name) => `features/model/${name}`),
   'state/state',
 );
-// Colours that are mixed are unknown to this window, which would leave them out.
-Object.defineProperty(CSSStyleDeclaration.prototype, 'backgroundColor', {
-  set(colour) {
-    this.setProperty('--background', colour);
-  },
-});
 afterEach(() => {
   leave();
   web.setLanguage('en');
 });
 
-const { put, shown, lookAgain } = partsOf(web, rest);
+const { put, lookAgain } = partsOf(web);
 
 const INFO = { numLayers: 2, numHeads: 2, speaks: true, notDrawn: null, name: null };
 const scores = (more = {}) => ({
@@ -54,57 +48,78 @@ const of = (count, heads) => {
   });
 };
 
-const HEADS = {
-  'no model': { model: {} },
-  'no scores': view({ answers: { scores: null, losses: null } }),
-  'four heads': view(),
-  'some are out': view({
-    answers: {
-      losses: {
-        whole: 2,
-        ablated: 2.5,
-        heads: [
-          [0, 1],
-          [1, 0],
-        ],
-      },
-    },
-    state: {
-      modelOut: [
-        [0, 1],
-        [1, 0],
-      ],
-    },
-  }),
-  'which does the text good': view({
-    answers: { losses: { whole: 2, ablated: 1.876543, heads: [[0, 1]] } },
-    state: { modelOut: [[0, 1]] },
-  }),
-  'what changes without each': view({ model: changed }),
-  'by that': view({ model: changed, state: { modelOrder: 'change' } }),
-  'that is not known': view({ state: { modelOrder: 'change' } }),
-  'that is of another text': view({ model: { changes: { ...changed.changes, reading: 2 } } }),
-  'that is worked out': view({ model: { changes: { ...changed.changes, running: true } } }),
-  'tiny changes': view({ model: { changes: changes(2.5e-7, 0, -1e-6, 0) } }),
-  ...Object.fromEntries(
-    ['previous', 'first', 'induction'].map((modelOrder) => [
-      `by ${modelOrder}`,
-      view({ state: { modelOrder } }),
-    ]),
-  ),
-  'in Chinese': view({ state: { language: 'zh' }, model: changed }),
-  'to the last bit': view({ answers: { scores: scores({ difference: 0 }) } }),
-  'that are not drawn': view({
-    info: { notDrawn: 'alibi' },
-    answers: { scores: scores({ difference: NaN }) },
-  }),
-  'of an encoder': view({ info: { speaks: false }, answers: { losses: null } }),
-  'no scores again': view({ answers: { scores: null } }),
-};
+/** The heads as they are listed, under this view. */
+function listed(more) {
+  const found = put('heads');
+  found.show(view(more));
+  return { ...found, order: found.all('li').map(({ dataset }) => Number(dataset.head)) };
+}
 
-test('model: what is said of heads, one thing after another', async () => {
-  requireWritten('model-heads', await shown('heads', HEADS));
+test('model: each head has its name and three scores, as numbers and as bars', () => {
+  const { all } = listed();
+  const found = scores();
+  all('li').forEach((item, at) => {
+    assert.equal(item.querySelector('b').textContent, ['0.0', '0.1', '1.0', '1.1'][at]);
+    const values = ['previous', 'first', 'induction'].map((name) => found[name][at]);
+    const [told, bars] = ['.model-score .value', '.bar i'].map((of) => [...item.querySelectorAll(of)]);
+    assert.deepEqual(told.map(({ textContent }) => textContent), values.map((value) => value.toFixed(2)));
+    assert.deepEqual(bars.map(({ style }) => style.width), values.map((value) => `${100 * value}%`));
+  });
+}); // prettier-ignore
+
+test('model: heads are listed by layer, or with the largest of what they are sorted by first', () => {
+  for (const [modelOrder, order, model = changed] of [
+    ['layer', [0, 1, 2, 3]],
+    ['previous', [1, 2, 3, 0]],
+    ['first', [0, 3, 2, 1]],
+    ['induction', [3, 2, 0, 1]],
+    ['change', [0, 3, 2, 1]], // what is not known counts as no change
+    ['change', [0, 1, 2, 3], {}],
+  ]) {
+    assert.deepEqual(listed({ model, state: { modelOrder } }).order, order, modelOrder);
+  }
 });
+
+test('model: what the loss changes without each head is told of this text, darker for more', () => {
+  const { all, texts } = listed({ model: changed });
+  assert.deepEqual(texts('.model-change'), ['+0.0400', '−0.0100', '', '+0.00250']);
+  assert.deepEqual(all('li').map(({ dataset }) => dataset.change), ['more', 'less', undefined, 'more']);
+  const shares = all('li').map(({ style }) => style.getPropertyValue('--share'));
+  assert.deepEqual(shares, ['100%', '50%', '', '25%'], 'the square root of its part of the largest');
+  const other = listed({ model: { changes: { ...changed.changes, reading: 2 } } });
+  assert.deepEqual(other.texts('.model-change'), ['', '', '', ''], 'of another text');
+  for (const running of [true, false]) {
+    const { one } = listed({ model: { changes: { ...changed.changes, running } } });
+    assert.equal(one('.all').disabled, running);
+  }
+}); // prettier-ignore
+
+test('model: the loss with and without heads, and the strongest head of each kind, are told', () => {
+  const lossOf = (ablated, ...heads) => {
+    const found = listed({ answers: { losses: { whole: 2, ablated, heads } }, state: { modelOut: heads } });
+    return [found.text('.model-loss'), found.one('.back').disabled];
+  };
+  const without = 'Loss of the shown text: 2.000 nats per token; without';
+  assert.deepEqual(lossOf(null), ['Loss of the shown text with all heads: 2.000 nats per token.', true]);
+  assert.deepEqual(lossOf(2.5, [0, 1], [1, 0]), [`${without} 0.1, 1.0: 2.500 (+0.500).`, false]);
+  assert.deepEqual(lossOf(1.876543, [0, 1]), [`${without} 0.1: 1.877 (−0.123).`, false]);
+  const { text } = listed();
+  assert.match(text('.model-story'), /^Head 0\.1 mostly reads the token before \(0\.50\)\. No head puts half of its weight on the first token; the highest is 0\.49, in head 0\.0\. Head 1\.1 attends like an induction head/);
+  for (const [difference, words] of [[2.5e-7, /at most 2\.5×10⁻⁷\.$/], [0, /to the last bit\.$/], [NaN, /50 random tokens read twice\.$/]]) {
+    assert.match(listed({ answers: { scores: scores({ difference }) } }).text('.model-check'), words);
+  }
+}); // prettier-ignore
+
+test('model: heads can be ablated where the model predicts, and shown where the map can', () => {
+  const buttons = (info) => new Set(listed({ info }).all('li button').map(({ dataset }) => dataset.do));
+  assert.deepEqual([...buttons({})], ['out', 'map']);
+  assert.deepEqual([...buttons({ speaks: false })], ['map']);
+  assert.deepEqual([...buttons({ notDrawn: 'alibi' })], ['out']);
+  const { one, text } = listed({ info: { speaks: false }, answers: { losses: null } });
+  assert.deepEqual([one('.all').disabled, text('.model-loss')], [true, '']);
+  const none = listed({ answers: { scores: null, losses: null } });
+  assert.deepEqual([none.order, none.text('.model-story')], [[], '']);
+}); // prettier-ignore
 
 describe('model: heads', () => {
   const button = (part, head, what) =>
@@ -115,10 +130,7 @@ describe('model: heads', () => {
     one('.all').click(); // before anything is known
     one('.model-heads').click();
     assert.deepEqual(asked.splice(0), [{ kind: 'changes' }]);
-    const modelOut = [
-      [0, 1],
-      [1, 1],
-    ];
+    const modelOut = [[0, 1], [1, 1]]; // prettier-ignore
     show(view({ state: { modelOut } }));
     for (const head of [2, 1, 3]) button(part, head, 'out').click();
     one('.back').click();
@@ -190,26 +202,10 @@ describe('model: heads', () => {
   test('stand in lines that are a layer, or parts of one of the same length', () => {
     const { one, show } = put('heads');
     const columns = () => one('.model-heads').style.getPropertyValue('--columns');
-    for (const [heads, wanted] of [
-      ...[
-        [1, '4'],
-        [2, '2'],
-        [3, '3'],
-        [4, '4'],
-        [5, '4'],
-        [6, '3'],
-        [7, '4'],
-      ],
-      ...[
-        [8, '4'],
-        [9, '3'],
-        [10, '2'],
-        [12, '4'],
-        [16, '4'],
-      ],
-    ]) {
-      show(of(heads, heads));
-      assert.equal(columns(), wanted, `${heads} heads`);
+    const lines = { 1: 4, 2: 2, 3: 3, 4: 4, 5: 4, 6: 3, 7: 4, 8: 4, 9: 3, 10: 2, 12: 4, 16: 4 };
+    for (const [heads, wanted] of Object.entries(lines)) {
+      show(of(+heads, +heads));
+      assert.equal(columns(), `${wanted}`, `${heads} heads`);
     }
     show({ ...of(6, 3), state: { modelOrder: 'first' } });
     assert.equal(columns(), '4', 'in another order');
