@@ -449,6 +449,10 @@ TEST_CASE("parallel: layers have the same bits on any number of threads", "[para
     check({.d_model = 96, .num_heads = 6, .num_kv_heads = 2, .d_context = 72},
           {.tq = 150, .tk = 222});
   }
+  SECTION("norms of more heads than one thread takes") {
+    check({.d_model = 96, .num_heads = 6, .num_kv_heads = 3, .qk_norm = NormType::kRms},
+          {.batch = 2, .tq = 200});
+  }
 }
 
 TEST_CASE("parallel: products of every weight format have the same bits on any number of threads",

@@ -13,7 +13,7 @@ namespace qkv::test::parallel_trainer_test {
 namespace {
 
 /// The weights after a few steps on rows wide and many enough for products to be shared.
-std::vector<float> trained(Workspace& workspace) {
+std::vector<float> trained(ModelActivation activation, Workspace& workspace) {
   LanguageModelConfig config;
   config.vocabulary = 50;
   config.num_layers = 2;
@@ -21,7 +21,7 @@ std::vector<float> trained(Workspace& workspace) {
   config.num_heads = 4;
   config.d_feed_forward = 128;
   config.max_length = 32;
-  config.activation = ModelActivation::kSwiglu;
+  config.activation = activation;
   train::TrainerOptions options;
   options.dropout = 0.1F;
   train::LanguageModelTrainer trainer;
@@ -47,13 +47,16 @@ std::vector<float> trained(Workspace& workspace) {
 }
 
 TEST_CASE("LanguageModelTrainer: threads change no bit", "[train][model][parallel]") {
-  Workspace single;
-  const std::vector<float> alone = trained(single);
-  for (const unsigned count : {2U, 3U, 4U}) {
-    CAPTURE(count);
-    Threads threads(count);
-    Workspace workspace(&threads.pool());
-    CHECK(first_difference(alone, trained(workspace)) == "");
+  for (const auto activation :
+       {ModelActivation::kSwiglu, ModelActivation::kGeglu, ModelActivation::kGelu}) {
+    Workspace single;
+    const std::vector<float> alone = trained(activation, single);
+    for (const unsigned count : {2U, 3U, 4U}) {
+      CAPTURE(static_cast<int>(activation), count);
+      Threads threads(count);
+      Workspace workspace(&threads.pool());
+      CHECK(first_difference(alone, trained(activation, workspace)) == "");
+    }
   }
 }
 
