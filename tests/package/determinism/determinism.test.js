@@ -14,7 +14,7 @@ import {
   kept,
   refresh,
 } from './compare.js';
-import { builds, hosts } from './hosts.js';
+import { hosts } from './hosts.js';
 
 /** As many as one can look at. */
 const most = 3;
@@ -30,7 +30,7 @@ const valuesOf = async (host, build, names) =>
 /** The bits that should have been, from a host that has them or from an earlier run on this machine. */
 async function rightValues(names) {
   const [host] = good;
-  if (host) return valuesOf(host, builds[0], names);
+  if (host) return valuesOf(host, host.builds[0], names);
   return Object.fromEntries(names.map((name) => [name, kept(name, committed()[name])]));
 }
 
@@ -71,7 +71,8 @@ async function compareBuilds(host, answers) {
 }
 
 for (const host of hosts) {
-  describe(host.name, { skip: !host.available && 'it is not installed' }, async () => {
+  const { builds } = host;
+  describe(host.name, { skip: host.missing }, async () => {
     let answers;
 
     test('computes all builds, each with the threads that were asked for', async (t) => {
@@ -117,7 +118,7 @@ after(async () => {
   if (!host) return;
   const hashes = committed();
   const names = Object.keys(hashes).filter((name) => !kept(name, hashes[name]));
-  if (names.length > 0) keep(hashes, await valuesOf(host, builds[0], names));
+  if (names.length > 0) keep(hashes, await valuesOf(host, host.builds[0], names));
 });
 
 test('determinism: hex floats are what C prints', () => {

@@ -4,11 +4,11 @@ import { isolation, launch as launchChromium, page, reportOf } from '../../suppo
 import { probes, root } from '../../support/js/files.js';
 import { full } from '../../support/js/full.js';
 import { launch as launchFirefox } from '../../support/js/firefox.js';
-import { launch as launchSafari } from '../../support/js/safari.js';
 import { resultOf } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
 import { firefox } from '../../support/js/programs.js';
 import { folder, serve } from '../../support/js/server.js';
+import { launchSafari, launchWebKit, noWebKit } from '../../support/js/webdriver.js';
 
 /**
  * What a host is asked: the digests of each build, twice, with `names` the bits of those results, or with `trained` the
@@ -54,10 +54,11 @@ const served = {
   '/tests/': folder(join(root, 'tests'), isolation),
 };
 
-function browserHost(name, launch, available) {
+/** A browser; `missing` says why it is not on this machine, or is false. */
+function browserHost(name, launch, missing = false) {
   return {
     name,
-    available,
+    missing,
     async ask(what) {
       const routes = page('/page', `${program('', what)} report(answers);`, { isolated: true });
       const server = await serve((path) => {
@@ -77,7 +78,7 @@ function browserHost(name, launch, available) {
 
 const node = {
   name: `Node ${process.versions.node}`,
-  available: true,
+  missing: false,
   ask: (what) =>
     resultOf(
       ['--experimental-wasm-relaxed-simd'],
@@ -86,24 +87,28 @@ const node = {
     ),
 };
 
-/** The first one is where the committed hashes are made. */
-export const hosts = [
-  node,
-  browserHost('Chromium', launchChromium, true),
-  browserHost('Firefox', launchFirefox, firefox !== ''),
-  // A Mac's, where its driver is named.
-  ...(process.env.SAFARIDRIVER ? [browserHost('Safari', launchSafari, true)] : []),
-];
-
 /**
  * The builds that are compared: alone, and shared memory with one thread to more than there are cores. An everyday run
  * shares work evenly and unevenly; that any number of threads gives the same bits is asked natively, too.
  */
 const threadCounts = full || process.env.QKV_REFRESH ? [1, 2, 3, 4] : [2, 3];
-export const builds = [
+const builds = [
   { variant: 'simd' },
   ...['simd-threads', 'relaxed-threads'].flatMap((variant) =>
     threadCounts.map((threads) => ({ variant, threads })),
   ),
   { variant: 'relaxed' },
 ];
+
+/** WebKitGTK has no shared memory, so no threads. */
+const alone = builds.filter(({ variant }) => !variant.endsWith('-threads'));
+
+/** The first one is where the committed hashes are made. A host has those `builds` that it can load. */
+export const hosts = [
+  node,
+  browserHost('Chromium', launchChromium),
+  browserHost('Firefox', launchFirefox, !firefox && 'no Firefox on this machine'),
+  // A Mac's, where its driver is named.
+  ...(process.env.SAFARIDRIVER ? [browserHost('Safari', launchSafari)] : []),
+  ...(full ? [{ ...browserHost('WebKitGTK', launchWebKit, noWebKit), builds: alone }] : []),
+].map((host) => ({ builds, ...host }));

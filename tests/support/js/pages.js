@@ -1,7 +1,7 @@
 // A server and a browser for pages that use the built package.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { isolation, launch, page, reportOf } from './chromium.js';
+import { isolation, launch as launchChromium, page, reportOf } from './chromium.js';
 import { root } from './files.js';
 import { folder, serve } from './server.js';
 
@@ -18,8 +18,8 @@ export function serveBuilt(routes) {
   });
 }
 
-/** serveBuilt() with a browser. Resolves to { url, requests, run, look, refusal, close }. */
-export async function startPages(routes) {
+/** serveBuilt() with a browser, which is Chromium by default. Resolves to { url, requests, run, look, refusal, close }. */
+export async function startPages(routes, { launch = launchChromium } = {}) {
   const server = await serveBuilt(routes);
   const browser = await launch();
   let pages = 0;

@@ -20,3 +20,12 @@ export const chromiumWindowed = program('CHROMIUM_WINDOWED', chromium);
 
 /** An empty FIREFOX in the environment says that there is none. */
 export const firefox = program('FIREFOX', '/usr/bin/firefox-esr');
+
+/** The first of these files that is there, or nothing. */
+const firstOf = (paths) => paths.find((path) => existsSync(path)) ?? '';
+
+/** The driver of WebKitGTK and its browser: Debian's package webkit2gtk-driver. Empty where there is none. */
+export const webKitDriver = program('WEBKITDRIVER', firstOf(['/usr/bin/WebKitWebDriver']));
+export const miniBrowser = firstOf(
+  ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/webkit2gtk-4.1/MiniBrowser`),
+);

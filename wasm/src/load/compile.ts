@@ -25,18 +25,25 @@ export const fail = (message: string, cause?: unknown): QkvError =>
 export const asciiOf = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 
-/** Node says "fetch failed" and keeps why in the cause. */
+/** Node says "fetch failed" and keeps why in the cause; WebKit's sentences have line breaks. */
 export const reason = (error: unknown): string => {
   if (!(error instanceof Error)) return describe(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message.replace(/\s+/g, ' ');
 };
 
-/** For bytes that are no module, or that a policy keeps from becoming one: browsers say which in words alone. */
+/** Whether a policy forbids WebAssembly: browsers say so in words alone, WebKit not before a module is instantiated. */
+export const isForbidden = (error: unknown): boolean =>
+  /unsafe-eval|Content.Security|\bCSP\b/i.test(reason(error));
+
+export const allowInPolicy =
+  "add 'wasm-unsafe-eval' to script-src in the Content-Security-Policy of the page";
+
+/** For bytes that are no module, or that a policy or a host keeps from becoming one. */
 const uncompiled = (from: string, error: unknown): QkvError => {
-  const blocked = /unsafe-eval|Content.Security|\bCSP\b/i.test(reason(error));
   const elsewhere = /code generation disallowed/i.test(reason(error));
-  const advice = blocked
-    ? "add 'wasm-unsafe-eval' to script-src in the Content-Security-Policy of the page"
+  const advice = isForbidden(error)
+    ? allowInPolicy
     : elsewhere
       ? `this host does not compile WebAssembly at run time: ${asModule}`
       : remedy;

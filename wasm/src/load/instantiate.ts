@@ -1,6 +1,7 @@
 // From init() options to a running module: which variant, which bytes, are they ours, and its threads.
 
-import { asciiOf, compileDefault, compileGiven, fail, reason } from './compile.js';
+import { allowInPolicy, asciiOf, compileDefault, compileGiven } from './compile.js';
+import { fail, isForbidden, reason } from './compile.js';
 import { QkvError } from '../api/errors.js';
 import { start } from './embind.js';
 import { type RawModule, textAt } from '../memory/raw.js';
@@ -52,7 +53,10 @@ const instantiate = (
   wasmMemory: WebAssembly.Memory,
 ): Promise<RawModule> =>
   start(module, wasmMemory).catch((error: unknown) => {
-    throw fail(`the .wasm cannot be started (${reason(error)}), expected an intact file`, error);
+    const expected = isForbidden(error)
+      ? `a policy that allows it; ${allowInPolicy}`
+      : 'an intact file';
+    throw fail(`the .wasm cannot be started (${reason(error)}), expected ${expected}`, error);
   });
 
 export interface Loaded {
