@@ -4,19 +4,15 @@ import { basename } from 'node:path';
 import { setPriority } from 'node:os';
 import { modules } from './build/cmake.js';
 import { building, isBuilt } from './build/fingerprint.js';
-import { firstModules, linkedNames } from './build/modules.js';
-import { bundleForPage, bundlePackage, types, writeModules } from './build/package.js';
+import { firstModules, linkedNames, moduleFile } from './build/modules.js';
+import { bundleForPage, bundlePackage, types } from './build/package.js';
 import { bundlePage, bundleSite } from './build/page.js';
 import { makeDocs } from './docs.js';
 import { step } from './run.js';
-import { documentation, once, serve } from './serve.js';
+import { documentation, filesIn, once, serve, wasm } from './serve.js';
 
 /** What is served before dist/ is there: a package with the first modules alone, and the page around it. */
 const first = { from: 'build/start/package', folder: 'build/start/web' };
-const training = {
-  folder: 'build/start/training',
-  names: linkedNames.filter((name) => name.startsWith('qkv-train-')),
-};
 
 const seconds = () => `after ${process.uptime().toFixed(0)} s`;
 const messageOf = (error) => String(error.message ?? error);
@@ -27,20 +23,19 @@ const docs = documentation(async () => {
   console.log(`the documentation: built ${seconds()}`);
 });
 
+/** The modules that train come first: a button of the page asks for them. */
+const trainingModules = linkedNames.filter((name) => name.startsWith('qkv-train-'));
+
 async function serveAndBuild() {
   await step(`build ${firstModules.join(' and ')}`, () => modules(firstModules));
   await step('build the page', async () => {
     await bundleForPage(first.from);
     await bundleSite(first);
   });
-  // First what a button of the page asks for.
-  const trains = once(async () => {
-    await modules(training.names);
-    writeModules(training.names, training.folder);
-  });
+  const training = once(() => modules(trainingModules));
   const rest = once(() =>
     building(async () => {
-      await trains();
+      await training();
       console.log(`training: built ${seconds()}`);
       await modules();
       await types();
@@ -51,12 +46,11 @@ async function serveAndBuild() {
   const later = [
     docs,
     {
-      paths: new RegExp(`^/assets/(${training.names.join('|')})\\.wasm$`),
-      build: trains,
-      folder: training.folder,
-      inside: basename,
+      paths: new RegExp(`^/assets/(${trainingModules.join('|')})\\.wasm$`),
+      build: training,
+      respond: (path) => wasm(moduleFile(basename(path, '.wasm'))),
     },
-    { paths: /^\/qkv\.html$/, build: rest, folder: 'dist/web' },
+    { paths: /^\/qkv\.html$/, build: rest, respond: filesIn('dist/web') },
   ];
   const server = await serve({ folder: first.folder, later });
   announce(server);

@@ -9,15 +9,20 @@ import { linkedNames } from './modules.js';
 /** Compilers that may hang, in ms. */
 export const LIMIT = 1_800_000;
 
+/** Builds targets of a preset that is configured. */
+async function compile(preset, targets) {
+  const named = targets.flatMap((target) => ['--target', target]);
+  const line = ['--build', '--preset', preset, '--parallel', `${availableParallelism()}`, ...named];
+  await must('cmake', line, { timeout: LIMIT });
+}
+
 /** Configures a preset and builds targets of it. */
 export async function cmake(preset, targets, options = []) {
   const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
   const isWasm = preset.includes('wasm');
   const place = isWasm ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
   await must('cmake', ['--preset', preset, ...place, ...launcher, ...options], { timeout: LIMIT });
-  const named = targets.flatMap((target) => ['--target', target]);
-  const line = ['--build', '--preset', preset, '--parallel', `${availableParallelism()}`, ...named];
-  await must('cmake', line, { timeout: LIMIT });
+  await compile(preset, targets);
 }
 
 /** The C++ library and its tests for every instruction set the compiler can produce. */
@@ -48,6 +53,8 @@ export async function wasmTests() {
   return cmake('wasm', ['qkv_tests_simd'], options);
 }
 
+const targetsOf = (names) => names.map((name) => `module_${name}`);
+
 /**
  * Embind modules of the package; all of them by default. They need nothing of what the tests need. Where the tests are configured
  * already, they stay so: CMake deletes what it no longer has a rule for.
@@ -56,9 +63,11 @@ export function modules(names = linkedNames) {
   // Linked for development without Binaryen's optimiser, in a fifth of the time.
   const development = `-DQKV_DEVELOPMENT=${process.env.QKV_DEVELOPMENT ?? 'OFF'}`;
   const isNew = !existsSync(join(root, 'build/wasm/CMakeCache.txt'));
-  const targets = names.map((name) => `module_${name}`);
-  return cmake('wasm', targets, [
+  return cmake('wasm', targetsOf(names), [
     ...(isNew ? ['-DQKV_BUILD_TESTS=OFF', '-DQKV_WERROR=ON'] : []),
     development,
   ]);
 }
+
+/** Some of them once more, after a change of their sources. */
+export const modulesAgain = (names) => compile('wasm', targetsOf(names));

@@ -5,11 +5,11 @@ import { basename, join, relative } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { minify } from 'terser';
-import { abiOf, baseSchema, methodsOf, modelsAbi, schema, trainAbi } from '../abi.js';
 import { root, version } from '../environment.js';
 import { must } from '../run.js';
 import { edition, engines, gzipped, programs } from '../shipped.js';
 import { LIMIT } from './cmake.js';
+import { constants } from './constants.js';
 import { forget } from './fingerprint.js';
 import { checkBinding, firstModules, moduleFile, moduleNames } from './modules.js';
 
@@ -85,16 +85,6 @@ const shared = {
 const embed = (variant) =>
   deflateRawSync(moduleFile(`qkv-${variant}`), { level: 9 }).toString('base64');
 
-/** Constants that stand in wasm/src by name (wasm/src/load/defined.d.ts), as expressions. */
-export const constants = () => ({
-  QKV_VERSION: JSON.stringify(version),
-  QKV_ABI: JSON.stringify(abiOf(schema, baseSchema)),
-  // As text: objects go into what entries have in common, whoever uses them.
-  QKV_MODELS_ABI: JSON.stringify(JSON.stringify(modelsAbi())),
-  QKV_TRAIN_ABI: JSON.stringify(JSON.stringify(trainAbi())),
-  QKV_METHODS: JSON.stringify(methodsOf(schema)),
-});
-
 /** Modules of the package, from what esbuild calls its entry points; `own` goes before what all have in common. */
 const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = {}) =>
   esbuild.build({
@@ -111,7 +101,7 @@ const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = 
     target: [`es${edition}`, ...Object.entries(engines).map((engine) => engine.join(''))],
     minify: true,
     alias,
-    define: { ...constants(), QKV_INLINE: 'false', ...define },
+    define: { ...constants, ...define },
     banner: { js: `/*! qkv ${version}, MIT license */` },
     legalComments: 'none',
     logLevel: 'warning',
@@ -168,7 +158,7 @@ async function bundleTogether(to) {
 }
 
 /** The .wasm files of these names. */
-export function writeModules(names, folder) {
+function writeModules(names, folder) {
   mkdirSync(join(root, folder), { recursive: true });
   for (const name of names) writeFileSync(join(root, folder, `${name}.wasm`), moduleFile(name));
 }

@@ -89,11 +89,12 @@ function chips(language: Language, { query, tokens }: First): string {
 
 /**
  * The opening sentence and its map, computed here, as part of the HTML: there before the engine is, and
- * without any script.
+ * without any script. Only in what is built: the development server has no package to compute it with.
  */
 export function firstView(): Plugin {
   return {
     name: 'first-view',
+    apply: 'build',
     transformIndexHtml: {
       order: 'pre',
       async handler(html) {

@@ -56,6 +56,11 @@ export function texts(): Plugin {
       if (id !== RESOLVED) return undefined;
       return `export default ${JSON.stringify({ en: headingsOf('en'), zh: headingsOf('zh') })};`;
     },
+    /** In development: the headings are made of these files without importing them. */
+    hotUpdate({ file, modules }) {
+      const headings = this.environment.moduleGraph.getModuleById(RESOLVED);
+      return headings && /\/(en|zh)\.json$/.test(file) ? [...modules, headings] : modules;
+    },
     transformIndexHtml: {
       order: 'pre',
       handler(html) {

@@ -1,0 +1,161 @@
+// npm run dev (tools/dev.js): what a saved file becomes on the screen, in Chromium. It is for a copy of the sources.
+// @about tools/dev.js web/vite.config.ts web/build/ tools/build/constants.js
+// @build any
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { launch } from '../support/js/chromium.js';
+import { root } from '../support/js/files.js';
+import { full, inFullRun } from '../support/js/full.js';
+import { PATIENCE, until } from '../support/js/patience.js';
+import { replaced } from './consumers/stranger.js';
+
+const SOURCES = ['core', 'web', 'wasm', 'tools', 'tests/support/js', '.toolchain/env'];
+const LISTS = ['package.json', 'CMakeLists.txt', 'CMakePresets.json'];
+
+/** The sources, with the modules as built. */
+function copyOfSources() {
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-dev-'));
+  for (const path of [...SOURCES, ...LISTS, 'build/wasm/wasm']) {
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  }
+  for (const path of ['node_modules', 'models']) symlinkSync(join(root, path), join(folder, path));
+  return folder;
+}
+
+/** A server of the copy, and the panel of checks in a browser. */
+async function open(folder, options) {
+  const { develop } = await import(join(folder, 'tools/dev.js'));
+  const server = await develop({ port: 0, ...options });
+  const browser = await launch();
+  const tab = await browser.newPage();
+  const problems = [];
+  tab.on('pageerror', ({ message }) => problems.push(message));
+  await tab.goto(`${server.resolvedUrls.local[0]}#checks`);
+  return {
+    tab,
+    problems,
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+const write = (path, from, to) =>
+  writeFileSync(path, replaced(readFileSync(path, 'utf8'), from, to));
+
+/**
+ * Changes a file and changes it back, in a full run a second time, where others keep the processors less busy; the least
+ * seconds until `look` is true on the page.
+ */
+async function change({ folder, tab }, [file, from, to], look) {
+  const path = join(folder, file);
+  const seconds = [];
+  const after = async (wanted) => {
+    const start = performance.now();
+    const isThere = async () => (await tab.evaluate(look).catch(() => undefined)) === wanted;
+    await until(isThere, () => `${file} on the page`);
+    seconds.push((performance.now() - start) / 1000);
+  };
+  for (let round = 0; round < (full ? 2 : 1); round++) {
+    write(path, from, to);
+    await after(true);
+    write(path, to, from);
+    await after(false);
+  }
+  return Math.min(...seconds);
+}
+
+/** What the panel says in one of its readings; undefined before it is there. */
+const reading = (item) =>
+  `document.querySelector('#checks [data-reading=${item}] .value')?.textContent`;
+const startsWith = (selector, text) =>
+  `document.querySelector('${selector}')?.textContent.startsWith('${text}')`;
+
+const CHANGES = {
+  'a text of the page': {
+    edit: ['web/src/i18n/en.json', '"hero.title": "', '"hero.title": "Changed. '],
+    look: startsWith('h1', 'Changed.'),
+  },
+  'the heading of a panel that is not there yet': {
+    edit: ['web/src/features/learn/en.json', '"learn.title": "', '"learn.title": "Changed. '],
+    look: startsWith('#learn h2', 'Changed.'),
+  },
+  'a style': {
+    edit: ['web/src/features/checks/style.css', '.reading dt {', '.reading dt { padding: 33px;'],
+    look: `(() => {
+      const name = document.querySelector('#checks .reading dt');
+      return name ? getComputedStyle(name).paddingTop === '33px' : undefined;
+    })()`,
+  },
+  'a panel': {
+    edit: ['web/src/features/checks/panel.ts', "frame?.info.isa ?? '–'", "'Changed.'"],
+    look: `${reading('build')}?.startsWith('Changed.')`,
+  },
+  'the package': {
+    edit: [
+      'wasm/src/load/init.ts',
+      '{ version: QKV_VERSION, variant, isa }',
+      "{ version: QKV_VERSION, variant, isa: 'Changed.' }",
+    ],
+    look: `${reading('build')}?.startsWith('Changed.')`,
+  },
+};
+
+/** An error of a weight is not what float32 leaves of it. */
+const KERNEL = {
+  edit: ['core/src/kernels/exp.hpp', 'V(5.5503324e-2F * kFactor)', 'V(5.9e-2F * kFactor)'],
+  look: `(() => {
+    const error = ${reading('error')};
+    return !error || error === '–' ? undefined : !/e-|10/.test(error);
+  })()`,
+};
+
+/** Seconds that a change may take on a machine of two cores: that of a text, and that of a kernel. */
+const LIMITS = { source: 2, kernel: 20 };
+
+function check(t, seconds, limit) {
+  t.diagnostic(`${seconds.toFixed(1)} s`);
+  if (full) assert.ok(seconds <= limit, `${seconds} s, expected at most ${limit} s`);
+}
+
+/** Tests on a server of a copy of the sources. */
+function withServer(options, register) {
+  const page = {};
+  before(async () => {
+    page.folder = copyOfSources();
+    Object.assign(page, await open(page.folder, options));
+    const isReady = async () => /^wasm-/.test(await page.tab.evaluate(reading('build')));
+    await until(isReady, () => `an engine on the page: ${page.problems}`);
+  });
+  after(async () => {
+    await page.close?.();
+    rmSync(page.folder, { recursive: true, force: true });
+  });
+  register(page);
+}
+
+describe('npm run dev: a saved file is on the screen:', { timeout: PATIENCE.test }, () => {
+  withServer({ make: async () => {} }, (page) => {
+    for (const [what, { edit, look }] of Object.entries(CHANGES)) {
+      test(what, async (t) => {
+        check(t, await change(page, edit, look), LIMITS.source);
+        assert.deepEqual(page.problems, []);
+      });
+    }
+  });
+});
+
+inFullRun('npm run dev with a change of a kernel, which compiles a module', () => {
+  describe('npm run dev: a saved file of C++ is on the screen:', { timeout: PATIENCE.test }, () => {
+    withServer({}, (page) => {
+      test('a kernel', async (t) => {
+        check(t, await change(page, KERNEL.edit, KERNEL.look), LIMITS.kernel);
+        assert.deepEqual(page.problems, []);
+      });
+    });
+  });
+});
