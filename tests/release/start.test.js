@@ -1,0 +1,151 @@
+// npm start (tools/start.js): when dist/ is served as it is; and in the full run what is served before all of it is built.
+// @about tools/start.js tools/serve.js tools/build/ tools/build.js web/build/ web/vite.config.ts
+// @build any
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { root } from '../support/js/files.js';
+import { inFullRun } from '../support/js/full.js';
+import { PATIENCE, until } from '../support/js/patience.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'qkv-start-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+test('npm start: dist/ is built when all of it was made of the sources as they are', async () => {
+  const project = join(folder, 'small');
+  for (const name of ['build/fingerprint.js', 'environment.js']) {
+    write(join(project, 'tools', name), readFileSync(join(root, 'tools', name)));
+  }
+  for (const name of ['package.json', 'package-lock.json', 'CMakeLists.txt', 'CMakePresets.json']) {
+    write(join(project, name), '{}');
+  }
+  write(join(project, '.toolchain/env'), '');
+  for (const name of ['core', 'models', 'wasm', 'web']) write(join(project, name, 'file'), name);
+  for (const name of ['index.js', 'index.d.ts', 'web/index.html', 'web/qkv.html']) {
+    write(join(project, 'dist', name), '');
+  }
+  const { building, forget, isBuilt } = await import(join(project, 'tools/build/fingerprint.js'));
+  const source = join(project, 'web/file');
+  const change = (text) => writeFileSync(source, text);
+
+  assert.equal(isBuilt(), false, 'nobody has built anything');
+  await building(async () => {});
+  assert.equal(isBuilt(), true);
+  change('another');
+  assert.equal(isBuilt(), false, 'a source has changed');
+  change('web');
+  assert.equal(isBuilt(), true, 'it is what it was');
+  write(join(project, 'web/more'), '');
+  assert.equal(isBuilt(), false, 'there is another source');
+  await building(async () => change('saved while it is built'));
+  assert.equal(isBuilt(), false, 'the build may have read what was there before');
+  await building(async () => {});
+  rmSync(join(project, 'dist/web/qkv.html'));
+  assert.equal(isBuilt(), false, 'a part is gone');
+  write(join(project, 'dist/web/qkv.html'), '');
+  forget();
+  assert.equal(isBuilt(), false, 'a part was built by itself');
+  await assert.rejects(
+    building(() => Promise.reject(new Error('no compiler'))),
+    /no compiler/,
+  );
+  assert.equal(isBuilt(), false, 'the build has failed');
+});
+
+/** Starts the page of a project; `said` is what is printed. */
+function start(project) {
+  const child = spawn(process.execPath, ['tools/start.js'], { cwd: project });
+  const started = { said: '' };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => (started.said += data));
+  }
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  return Object.assign(started, {
+    async url() {
+      await until(
+        () => /qkv is at \S+/.test(started.said),
+        () => started.said,
+      );
+      return /qkv is at (\S+)\//.exec(started.said)[1];
+    },
+    async stop() {
+      child.kill('SIGINT');
+      await ended;
+    },
+  });
+}
+
+const filesOf = (path) =>
+  readdirSync(path, { recursive: true })
+    .filter((name) => statSync(join(path, name)).isFile())
+    .sort();
+
+inFullRun('npm start in a copy of the sources, which compiles all modules', () => {
+  describe('npm start:', { timeout: 3 * PATIENCE.test }, () => {
+    const project = join(folder, 'whole');
+    let first;
+    after(() => first?.stop());
+
+    test('serves the page first, and what is not built yet once it is', async () => {
+      for (const path of ['core', 'models', 'tools', 'wasm', 'web', 'tests/support/js']) {
+        cpSync(join(root, path), join(project, path), { recursive: true });
+      }
+      for (const path of [
+        ...['.toolchain/env', 'package.json', 'package-lock.json'],
+        ...['CMakeLists.txt', 'CMakePresets.json'],
+      ]) {
+        cpSync(join(root, path), join(project, path));
+      }
+      symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+      first = start(project);
+      const url = await first.url();
+      const page = await fetch(`${url}/`);
+      assert.equal(page.status, 200);
+      assert.match(await page.text(), /<svg class="first-map"/);
+      const [training, file] = await Promise.all(
+        ['assets/qkv-train-simd.wasm', 'qkv.html'].map((path) => fetch(`${url}/${path}`)),
+      );
+      assert.deepEqual([training.status, file.status], [200, 200]);
+      assert.equal(training.headers.get('content-type'), 'application/wasm');
+      assert.ok(WebAssembly.validate(await training.arrayBuffer()));
+    });
+
+    test('leaves dist/ as npm run build does', async () => {
+      await until(
+        () => /all of dist\/: built/.test(first.said),
+        () => first.said,
+      );
+      const [own, built] = [project, root].map((of) => join(of, 'dist'));
+      assert.deepEqual(filesOf(own), filesOf(built));
+      for (const name of filesOf(built)) {
+        assert.ok(readFileSync(join(own, name)).equals(readFileSync(join(built, name))), name);
+      }
+      await first.stop();
+    });
+
+    test('builds nothing the second time', async () => {
+      const second = start(project);
+      await second.url();
+      assert.doesNotMatch(second.said, /build/);
+      await second.stop();
+    });
+  });
+});
