@@ -1,5 +1,4 @@
-// The address of the page, in Node: an anchor takes neither the state nor a lesson out of it, and who leaves before a
-// lesson is there has the page.
+// The address of a lesson, in Node: who leaves before the lesson is there has the page.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { join } from 'node:path';
@@ -16,64 +15,9 @@ afterEach(async () => {
   delete document.documentElement.dataset.lesson;
 });
 
-const { App, Desk, parseFragment, writeCode } = await modules(
-  ...[
-    'app/app',
-    'features/lessons/page/lesson_controller',
-    'features/lessons/page/lesson_codec',
-    'state/state',
-  ],
+const { Desk, writeCode } = await modules(
+  ...['features/lessons/page/lesson_controller', 'features/lessons/page/lesson_codec'],
 );
-
-describe('address: an anchor of the page', () => {
-  test('leaves the sentence in it', async () => {
-    const app = new App();
-    app.set({ text: 'my own words', temperature: 2 });
-    await until(() => written.length === 1);
-    goTo('#text');
-    await until(() => written.length === 2);
-    const { text, temperature, panel } = parseFragment(location.hash, 'en');
-    assert.deepEqual([text, temperature, panel], ['my own words', 2, null]);
-    assert.deepEqual([app.view().state.text, app.view().state.panel], ['my own words', null]);
-  });
-
-  test('that is the name of a panel leads there again after a reload', async () => {
-    const app = new App();
-    app.set({ text: 'my own words' });
-    goTo('#learn'); // before the words have come into the address
-    await until(() => written.length > 0);
-    await rest();
-    assert.equal(written.length, 1);
-    const { text, panel } = parseFragment(location.hash, 'en');
-    assert.deepEqual([text, panel], ['my own words', 'learn']);
-  });
-
-  test('leaves an open lesson in it', async () => {
-    const app = new App();
-    const fragment = () => '#v=1&lang=en&lesson=order&step=3';
-    app.hold = { allow: (patch) => patch, fragment, panels: new Set() };
-    for (const [i, anchor] of ['#text', '#learn'].entries()) {
-      goTo(anchor);
-      await until(() => written.length === i + 1);
-      assert.equal(location.hash, fragment());
-    }
-  });
-
-  test('is forgotten when another address comes first', async () => {
-    const app = new App();
-    app.set({ seed: 5 });
-    goTo('#learn');
-    goTo('#v=1&lang=en&seed=7');
-    await rest();
-    assert.deepEqual(written, []);
-    app.set({ head: 3 });
-    await until(() => written.length > 0);
-    await rest();
-    assert.equal(written.length, 1);
-    const { seed, head, panel } = parseFragment(location.hash, 'en');
-    assert.deepEqual([seed, head, panel], [7, 3, null]);
-  });
-});
 
 const INDEX = { name: 'index', code: null, step: 1 };
 
@@ -214,18 +158,5 @@ describe('lessons: the address', () => {
     goTo('#v=1&lesson=reads');
     await until(() => opened.length > 1);
     assert.deepEqual(opened, [null, 'reads']);
-  });
-
-  test('shows the page when the code of lessons does not come', async (t) => {
-    const logged = t.mock.method(console, 'error', () => {});
-    const { expectLesson, watchLessons } = await watched(() =>
-      Promise.reject(new Error('no network')),
-    );
-    history.replaceState(null, '', '#v=1&lesson=order');
-    expectLesson();
-    assert.equal(mark(), 'coming');
-    watchLessons({});
-    await until(() => mark() === undefined);
-    assert.match(String(logged.mock.calls[0].arguments[0]), /no network/);
   });
 });

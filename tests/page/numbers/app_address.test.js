@@ -7,7 +7,7 @@ import { openWindow } from '../support/window.js';
 const { written, goTo, rest, delays, leave } = openWindow();
 globalThis.matchMedia = () => Object.assign(new EventTarget(), { matches: false });
 const { modules } = await import('../support/engine.js');
-const { App, Panel, initialState, formatFragment, t } = await modules(
+const { App, Panel, initialState, formatFragment, parseFragment, t } = await modules(
   ...['app/app', 'features/panel', 'state/state', 'features/index'],
 );
 
@@ -158,16 +158,14 @@ describe('app: a change of the state', () => {
   });
 });
 
-describe('app: another language, whose texts are on their way', () => {
-  test('is not taken over a link that was followed meanwhile', async () => {
+describe('app: another address', () => {
+  test('is not taken over by a language that was chosen before it', async () => {
     app.set({ language: 'zh' });
     goTo('#v=1&lang=en&seed=5');
     await rest();
     assert.deepEqual([app.language, app.view().state.seed], ['en', 5]);
   });
-});
 
-describe('app: another address', () => {
   test('is a state, whose panel comes into sight', async () => {
     let shown = 0;
     document.getElementById('map').scrollIntoView = () => shown++;
@@ -211,18 +209,49 @@ describe('app: another address', () => {
     goTo('#v=1&lang=en&seed=9');
     assert.equal(app.view().state.seed, 9);
   });
+});
 
-  test('that is an anchor gives way to the state again', async () => {
-    app.set({ seed: 4 });
+describe('app: an anchor of the page', () => {
+  const inAddress = () => parseFragment(location.hash, 'en');
+
+  test('gives way to the state again, and leaves the sentence in it', async () => {
+    app.set({ text: 'my own words', temperature: 2 });
     await rest();
-    written.length = 0;
+    for (const anchor of ['#text', '#elsewhere']) goTo(anchor);
+    await rest();
+    assert.equal(written.length, 2);
+    const { text, temperature, panel } = inAddress();
+    assert.deepEqual([text, temperature, panel], ['my own words', 2, null]);
+    assert.deepEqual(app.view().state.text, 'my own words');
+  });
+
+  test('that is the name of a panel leads there again after a reload', async () => {
+    app.set({ text: 'my own words' });
+    goTo('#learn'); // before the words have come into the address
+    await rest();
+    const { text, panel } = inAddress();
+    assert.deepEqual([written.length, text, panel], [1, 'my own words', 'learn']);
+  });
+
+  test('leaves an open lesson in it', async () => {
+    app.hold = hold();
+    for (const anchor of ['#text', '#learn']) {
+      goTo(anchor);
+      await rest();
+      assert.equal(location.hash, '#v=1&lesson=order');
+    }
+  });
+
+  test('is forgotten when another address comes first', async () => {
+    app.set({ seed: 5 });
     goTo('#learn');
-    goTo('#elsewhere');
+    goTo('#v=1&lang=en&seed=7');
     await rest();
-    assert.deepEqual(written, [`#v=1&lang=en&${exampleSaid()}&seed=4`]);
-    goTo('#learn');
+    assert.deepEqual(written, []);
+    app.set({ head: 3 });
     await rest();
-    assert.deepEqual(written.slice(1), [`#v=1&lang=en&p=learn&${exampleSaid()}&seed=4`]);
+    const { seed, head, panel } = inAddress();
+    assert.deepEqual([written.length, seed, head, panel], [1, 7, 3, null]);
   });
 });
 

@@ -13,9 +13,6 @@ const web = await modules(
     (name) => `features/${name}`,
   ),
   ...['domain/tokenizer', 'state/state'],
-  ...['page/run_guess', 'page/run_record', 'page/settings_of_state'].map(
-    (name) => `features/learn/${name}`,
-  ),
 );
 afterEach(leave);
 
@@ -121,35 +118,3 @@ for (const [element, scene] of Object.entries(GUESSES)) {
     assert.equal(press('[data-guess=show]'), '', 'nobody guessed this time');
   });
 }
-
-test('a run: what the reader said before it is told when it has begun, for these settings alone', () => {
-  const root = document.createElement('p');
-  document.body.append(root);
-  let changes = 0;
-  const guess = new web.RunGuess(root, () => changes++);
-  const settings = web.settingsOf({ ...web.initialState('en'), learnTask: 'copy' }, '');
-  const choose = (value) => root.querySelector(`[value=${value}]`).click();
-  guess.draw(settings, null, 'en');
-  choose('no');
-  assert.equal(changes, 1);
-  choose('yes');
-  assert.equal(changes, 2);
-  guess.draw(settings, null, 'en');
-  assert.equal(root.querySelector('input:checked').value, 'yes');
-  const begun = new web.RunRecord(1, settings);
-  guess.draw(settings, begun, 'en');
-  assert.notEqual(root.querySelector('input'), null, 'before the first step it can be chosen anew');
-  begun.add(
-    {
-      ...{ step: 1, loss: new Float32Array(2), accuracy: new Float32Array(2), judged: [] },
-      ...{ births: [], snapshot: null, writing: null, rate: 1, parameters: 9 },
-    },
-    null,
-  );
-  guess.draw(settings, begun, 'en');
-  assert.equal(root.querySelector('input'), null);
-  const said = web.t('learn.youSaid', { answer: web.t('learn.say.yes') });
-  assert.ok(root.textContent.includes(said), root.textContent);
-  guess.draw({ ...settings, seed: 2 }, begun, 'en');
-  assert.ok(!root.textContent.includes(said), root.textContent);
-});
