@@ -16,7 +16,8 @@ test('averages: known values, in any order', () => {
   assert.equal(median([10, 2, 1, 4]), 3);
   assert.equal(quantile([5, 1, 3, 2], 0.25), 1.75);
   assert.deepEqual([quantile([4, 1, 9], 0), quantile([4, 1, 9], 1)], [1, 9]);
-  assert.ok(Number.isNaN(median([])));
+  assert.deepEqual([quantile([10, 20, 40], 0.75), quantile([10, 20, 40], 0.125)], [30, 12.5]);
+  assert.ok(Number.isNaN(median([])) && Number.isNaN(mean([1, undefined])));
 });
 
 test('averages: as many are below the median as above it, and the list stays as it was', () => {

@@ -8,37 +8,67 @@ const web = await modules(
   ...['domain/colour_scale', 'domain/cividis', 'domain/cell_edges', 'engine/paint'],
 );
 
-describe('colours: the place of a number on its scale', () => {
-  test('begins at 0 and ends at 255, and of signed numbers 0 is in the middle', () => {
-    for (const show of ['weights', 'sqrt', 'log']) {
-      const place = web.colourIndex(show, 1);
-      assert.deepEqual([place(0), place(1)], [0, 255], show);
-    }
-    for (const show of ['scores', 'difference']) {
-      for (const range of [0.001, 1, 40]) {
-        const place = web.colourIndex(show, range);
-        assert.deepEqual([-range, 0, range].map(place), [1, 128, 255], `${show} ${range}`);
-        assert.deepEqual([place(-2 * range), place(2 * range)], [1, 255]);
-        assert.equal(place(0.3 * range) - 128, 128 - place(-0.3 * range));
+describe('colours: a number on its scale', () => {
+  const near = (got, wanted, what) => assert.ok(Math.abs(got - wanted) < 1e-6, `${what}: ${got}`);
+  /** Where a scale has a value, between 0 and 1: as it is, its root, and its logarithm from a millionth on. */
+  const SCALES = {
+    weights: (value) => value,
+    sqrt: Math.sqrt,
+    log: (value) => Math.max(0, (Math.log10(value) + 6) / 6),
+  };
+
+  test('of a weight has the place of its scale, and the colour of that place', () => {
+    for (const [show, place] of Object.entries(SCALES)) {
+      const colour = web.colourIndex(show, 1);
+      for (const value of [0, 1e-7, 1e-6, 1.1e-6, 1e-4, 0.09, 0.25, 0.5, 1]) {
+        near(web.position(value, show, 1), place(value), `${show} ${value}`);
+        assert.ok(Math.abs(colour(value) - 255 * place(value)) <= 0.5 + 1e-3, `${show} ${value}`);
       }
+      assert.equal(web.isSigned(show), false);
     }
-    assert.equal(web.colourIndex('sqrt', 1)(0.25), 128);
-    assert.equal(web.colourIndex('log', 1)(1e-3), 128);
-    assert.equal(web.colourIndex('scores', 0)(0), 128, 'where all are 0');
   });
 
-  test('is where the ticks under the scale say', () => {
-    for (const [show, range] of [
-      ['weights', 1],
-      ['sqrt', 1],
-      ['log', 1],
-      ['scores', 7],
-    ]) {
-      const place = web.colourIndex(show, range);
-      for (const tick of web.ticks(show, range)) {
-        const at = web.position(tick, show, range);
-        assert.ok(Math.abs(place(tick) - at * 255) <= 1, `${show} ${tick}`);
+  test('that has a sign is in the middle where it is 0, and equally far from it to both sides', () => {
+    for (const show of ['scores', 'difference']) {
+      assert.equal(web.isSigned(show), true);
+      for (const range of [0.001, 1, 40]) {
+        const place = web.colourIndex(show, range);
+        assert.deepEqual([-2, -1, 0, 1, 2].map((part) => place(part * range)), [1, 1, 128, 255, 255]);
+        assert.equal(place(0.3 * range) - 128, 128 - place(-0.3 * range));
+        near(web.position(range / 2, show, range), 0.75, show);
       }
+      assert.deepEqual([-4, 0, 3].map((value) => web.position(value, show, 0)), [0.5, 0.5, 0.5], 'all are 0');
+      assert.ok(Number.isNaN(web.position(NaN, show, 0)));
+    }
+  }); // prettier-ignore
+
+  test('the numbers below a scale', () => {
+    for (const [show, range, ticks] of [
+      ['weights', 1, [0, 0.25, 0.5, 0.75, 1]],
+      ['sqrt', 1, [0, 0.01, 0.1, 0.25, 0.5, 1]],
+      ['log', 1, [1e-6, 1e-4, 1e-2, 1]],
+      ['scores', 3, [-3, 0, 3]],
+      ['difference', 0.5, [-0.5, 0, 0.5]],
+      ['scores', 0, [0]],
+    ]) {
+      assert.deepEqual(web.ticks(show, range), ticks);
+    }
+  });
+
+  test('goes evenly through the colours that a scale is made of', () => {
+    const bytes = web.ramp([
+      [0, 100, 255],
+      [255, 100, 0],
+      [0, 0, 0],
+    ]);
+    assert.equal(bytes.length, 1024);
+    for (const [i, wanted] of [
+      [0, [0, 100, 255, 255]],
+      [51, [102, 100, 153, 255]],
+      [153, [204, 80, 0, 255]],
+      [255, [0, 0, 0, 255]],
+    ]) {
+      assert.deepEqual([...bytes.slice(4 * i, 4 * i + 4)], wanted, `${i}`);
     }
   });
 });
