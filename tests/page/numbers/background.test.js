@@ -60,65 +60,37 @@ describe('background: of a layer', () => {
     assert.ok(last.report.timing.samples >= 3 && last.report.memory.heapBytes > 0);
   });
 
-  test('of one token has a time, and of 256 is the same for every head', () => {
-    const { background } = newWork();
-    assert.ok(
-      told(background, requestOf({ tokens: tokensOf(1) })).at(-1).report.timing.samples > 0,
-    );
-    const key = (count, head) =>
-      web.Background.key(requestOf({ tokens: tokensOf(count) }, { head }), 0);
-    assert.deepEqual([key(256, 0) === key(256, 1), key(257, 0) === key(257, 1)], [true, false]);
-  });
-
   test('of no token has nothing to say of heads, check and time', () => {
-    const all = told(newWork().background, requestOf({ tokens: [] }));
-    assert.deepEqual(
-      all.map(({ step, report: { heads, check, timing } }) => [step, heads, check, timing]),
-      [
-        ...[
-          [0, [], null, null],
-          [1, [], null, null],
-        ],
-      ],
-    );
+    for (const { report } of told(newWork().background, requestOf({ tokens: [] }))) {
+      assert.deepEqual([report.heads, report.check, report.timing], [[], null, null]);
+    }
   });
 
   test('of many tokens is checked at the shown head alone, of one token at all of them', () => {
-    const { background } = newWork();
-    const heads = (count) =>
-      told(background, requestOf({ tokens: tokensOf(count) }, { head: 2 })).at(-1).report.check
-        .heads;
-    assert.deepEqual([1, 256, 257].map(heads), [4, 4, 1]);
-  });
+    const last = (count) => told(newWork().background, requestOf({ tokens: tokensOf(count) })).at(-1).report;
+    assert.deepEqual([1, 256, 257].map((count) => last(count).check.heads), [4, 4, 1]);
+    assert.ok(last(1).timing.samples > 0);
+  }); // prettier-ignore
 
   test('paints the small pictures that there are, of weights or of scores', () => {
     const { pipeline, background } = newWork();
     const asked = [];
-    pipeline.pictures.head = (...args) => (
-      asked.push(args),
-      args[0] === 'head-3' ? null : 'pixels'
-    );
+    pipeline.pictures.head = (name, ...of) => {
+      asked.push([name, ...of]);
+      return name === 'head-3' ? null : 'pixels';
+    };
     const size = { width: 9, height: 9 };
     const surfaces = { 'head-0': size, 'head-3': size };
     const layer = { mask: 'none' };
     const [first, last] = told(background, requestOf(layer, {}, { surfaces, ratio: 2 }));
     assert.deepEqual([first.pixels, last.pixels], [{ 'head-0': 'pixels' }, {}]);
-    assert.deepEqual(
-      asked.map(([name, of, , ratio]) => [name, of, ratio]),
-      [
-        ...[
-          ['head-0', size, 2],
-          ['head-3', size, 2],
-        ],
-      ],
-    );
+    const sizes = asked.map(([name, of, , ratio]) => [name, of, ratio]);
+    assert.deepEqual(sizes, [['head-0', size, 2], ['head-3', size, 2]]); // prettier-ignore
     const heads = pipeline.heads(requestOf(layer).layer);
     const { weights, scores } = pipeline.result(heads, 0, { ...LAYER, mask: 'none' }, true);
     const [, , picture] = asked[0];
-    assert.deepEqual(
-      [picture.values, picture.show, picture.mask, picture.range],
-      [weights, 'weights', 'none', 1],
-    );
+    const { values, show, mask, range } = picture;
+    assert.deepEqual([values, show, mask, range], [weights, 'weights', 'none', 1]);
     asked.length = 0;
     told(background, requestOf(layer, { show: 'scores' }, { surfaces }));
     assert.deepEqual([asked[0][2].values, asked[0][2].show], [scores, 'scores']);
@@ -131,9 +103,7 @@ describe('background: of numbers and heads that are given', () => {
 
   test('checks the reader’s own numbers, which have no projections', () => {
     for (const mask of ['none', 'causal']) {
-      const { report } = told(newWork().background, requestOf({ ...yours, mask }, { head: 0 })).at(
-        -1,
-      );
+      const { report } = told(newWork().background, requestOf({ ...yours, mask }, { head: 0 })).at(-1); // prettier-ignore
       assert.ok(Number.isNaN(report.heads[0].rank));
       assert.equal(report.check.heads, 1);
       assert.ok(report.check.weights < 1e-6 && report.check.entropy < 1e-6);
@@ -149,54 +119,70 @@ describe('background: of numbers and heads that are given', () => {
       k: new Float64Array(6).fill(2),
       width: 2,
     };
-    pipeline.heads = (layer) => ({
-      ...heads.call(pipeline, layer),
-      exact: (head) => (asked.push(head), wrong),
-    });
+    const exact = (head) => (asked.push(head), wrong);
+    pipeline.heads = (layer) => ({ ...heads.call(pipeline, layer), exact });
     const { report } = told(background, requestOf({ ...yours, mask: 'none' }, { head: 0 })).at(-1);
     assert.deepEqual(asked, [0]);
     assert.ok(report.check.weights > 1e-3, 'it was compared with those');
   });
 
-  test('times the call of the layer, and without one that of each head', () => {
-    const calls = [];
+  test('has times of one kind of call: another mask, source or model begins anew', () => {
     const { pipeline, background } = newWork();
-    const { whole } = pipeline;
-    pipeline.whole.of = function of(model) {
-      const layer = Object.getPrototypeOf(whole).of.call(whole, model);
-      return { forward: (...args) => (calls.push(args), layer.forward(...args)) };
+    const samples = (layer, model = null) => {
+      const trained = model && { model, ids: [] };
+      return told(background, requestOf({ ...layer, trained })).at(-1).report.timing.samples;
     };
-    told(background, requestOf({ mask: 'window' }));
-    assert.ok(calls.length >= 3);
-    const [input, options] = calls[0];
-    assert.deepEqual([input.shape, input.data.length], [[5, 64], 320]);
-    assert.deepEqual(options, { causal: true, window: [3, 0], temperature: 0.7 });
-    calls.length = 0;
-    const { heads } = pipeline;
-    const asked = [];
-    pipeline.heads = (layer) => {
-      const made = heads.call(pipeline, layer);
-      const [head] = made.list;
-      const all = (of, extras) => (asked.push([of, extras]), head.all(of, extras));
-      return { ...made, list: [{ all }] };
-    };
-    const request = requestOf(yours, { head: 0 });
-    told(background, request);
-    assert.equal(calls.length, 0);
-    assert.deepEqual(asked.at(-1), [request.layer, { returnWeights: true }]);
-  });
+    const trained = { source: 'trained' };
+    for (const [layer, model] of [[{ mask: 'none' }], [{ source: 'random' }], [trained, 1], [trained, 2]]) {
+      if (model === 1) {
+        const made = pipeline.heads(LAYER);
+        pipeline.heads = () => made;
+      }
+      assert.ok(samples(layer, model) <= 5, 'those of the call before are forgotten');
+      for (let i = 0; i < 3; i++) samples(layer, model);
+      assert.ok(samples(layer, model) > 5);
+    }
+  }); // prettier-ignore
+});
 
-  test('forgets the times of another model', () => {
+describe('background: beside the frames', () => {
+  const [short, long] = [5, 300].map((count) => requestOf({ tokens: tokensOf(count) }));
+  const key = (request, look = 0) => web.Background.key(request, look);
+
+  test('is another for other numbers, pictures, themes, and of many tokens for another head', () => {
+    const shown = (request, head) => ({ ...request, view: { ...request.view, head } });
+    assert.equal(key(short), key(structuredClone(short)));
+    assert.equal(key(short), key(shown(short, 2)), 'of few tokens all heads are checked');
+    assert.notEqual(key(long), key(shown(long, 2)));
+    assert.notEqual(key(short, 1), key(short, 2));
+    const size = { width: 9, height: 9 };
+    for (const other of [
+      ...[{ temperature: 2 }, { seed: 8 }].map((more) => ({ ...short, layer: { ...short.layer, ...more } })),
+      { ...short, view: { ...short.view, show: 'log' } },
+      { ...short, surfaces: { 'head-0': size } },
+      { ...short, ratio: 2 },
+    ]) {
+      assert.notEqual(key(other), key(short));
+    }
+    assert.equal(key({ ...short, surfaces: { map: size } }), key(short));
+  }); // prettier-ignore
+
+  test('is the worst of all heads, and NaN is the worst of all', () => {
     const { pipeline, background } = newWork();
-    const made = pipeline.heads(LAYER);
-    pipeline.heads = () => made;
-    const samples = (model) => {
-      const request = requestOf({ source: 'trained', trained: { model, ids: [] } });
-      return told(background, request).at(-1).report.timing.samples;
+    const result = pipeline.result.bind(pipeline);
+    /** The check where one head is wrong. */
+    const checkOf = (wrong, change) => {
+      pipeline.result = (heads, head, ...rest) => {
+        const right = result(heads, head, ...rest);
+        return head === wrong ? { ...right, ...change(right) } : right;
+      };
+      return told(background, short).at(-1).report.check;
     };
-    for (let i = 0; i < 4; i++) samples(1);
-    assert.ok(samples(1) > 5);
-    assert.ok(samples(2) <= 5);
+    const off = checkOf(0, ({ weights }) => ({ weights: weights.map((w) => w + 0.125) }));
+    assert.equal(off.heads, 4);
+    assert.ok(Math.abs(off.weights - 0.125) < 1e-5 && Math.abs(off.rowSum - 0.125 * 5) < 1e-4);
+    const broken = checkOf(2, ({ entropy }) => ({ entropy: entropy.map(() => NaN) }));
+    assert.ok(Number.isNaN(broken.entropy) && broken.weights < 1e-5);
   });
 });
 
@@ -258,12 +244,5 @@ describe('background: tensors', () => {
       heads.map(({ weights, scores }) => [weights.length, scores.length]),
       [[9, 9]],
     );
-  });
-
-  test('without scores have an empty list of them', () => {
-    const { pipeline, background } = newWork();
-    pipeline.result = () => ({ weights: 1, scores: null, entropy: 2 });
-    const [head] = background.tensors(requestOf({ source: 'yours' }), 'all').heads;
-    assert.deepEqual(head, { head: 0, weights: 1, scores: new Float32Array(), entropy: 2 });
   });
 });

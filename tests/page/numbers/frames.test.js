@@ -1,8 +1,9 @@
 // Frames of the map, in Node: the rows that are told, two heads compared, the scale of signed colours, the map that is
-// dragged, the pixels that come of it, and what is worked out again when something else is asked.
+// dragged,
+// and its pixels.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { modules, resultOf, startEngine } from '../support/engine.js';
+import { modules, startEngine } from '../support/engine.js';
 
 globalThis.ImageData = class {
   constructor(width, height) {
@@ -13,13 +14,7 @@ globalThis.ImageData = class {
 const engine = await startEngine();
 const { qkv } = engine;
 const web = await modules(
-  ...[
-    'worker/pipeline',
-    'worker/background',
-    'worker/temperature_preview',
-    'engine/canvas',
-    'domain/colour_scale',
-  ],
+  ...['worker/pipeline', 'worker/temperature_preview', 'engine/canvas', 'domain/colour_scale'],
   'domain/row_groups',
 );
 
@@ -194,66 +189,5 @@ describe('map: the pixels', () => {
     for (let i = 1; i < order.length; i++) {
       assert.ok(brightness(colours[order[i]]) >= brightness(colours[order[i - 1]]));
     }
-  });
-});
-
-describe('background: what is worked out beside the frames', () => {
-  const short = requestOf({ text: TEXT, source: 'random' });
-  const long = requestOf({ text: TEXT, source: 'random', length: 300 });
-  const key = (request, look = 0) => web.Background.key(request, look);
-  const shown = (request, head) => ({ ...request, view: { ...request.view, head } });
-
-  test('is another for other numbers, pictures, themes, and of many tokens for another head', () => {
-    assert.equal(key(short), key(structuredClone(short)));
-    assert.equal(key(short), key(shown(short, 2)), 'of few tokens all heads are checked');
-    assert.notEqual(key(long), key(shown(long, 2)));
-    assert.notEqual(key(short, 1), key(short, 2));
-    const others = [
-      { ...short, layer: { ...short.layer, temperature: 2 } },
-      { ...short, layer: { ...short.layer, seed: 8 } },
-      { ...short, view: { ...short.view, show: 'log' } },
-      { ...short, surfaces: { 'head-0': { width: 9, height: 9 } } },
-      { ...short, ratio: 2 },
-    ];
-    for (const other of others) assert.notEqual(key(other), key(short));
-    assert.equal(key({ ...short, surfaces: { map: { width: 9, height: 9 } } }), key(short));
-  });
-
-  test('has times of one kind of call: another mask or source begins anew', () => {
-    const background = new web.Background(new web.Pipeline(qkv));
-    const samples = (request) => resultOf(background.work(request)).report.timing.samples;
-    const settled = () => {
-      for (let i = 0; i < 9; i++) samples(short);
-      return samples(short);
-    };
-    const masked = { ...short, layer: { ...short.layer, mask: 'none' } };
-    const constructed = { ...short, layer: { ...short.layer, source: 'constructed' } };
-    for (const other of [masked, constructed]) {
-      assert.ok(settled() > 9);
-      assert.ok(samples(other) <= 5, 'those of the call before are forgotten');
-    }
-  });
-
-  test('is the worst of all heads, and says of how many', () => {
-    const pipeline = new web.Pipeline(qkv);
-    const background = new web.Background(pipeline);
-    const result = pipeline.result.bind(pipeline);
-    // The first head is made wrong by more than any rounding, the others stay as they are.
-    pipeline.result = (heads, head, ...rest) => {
-      const right = result(heads, head, ...rest);
-      if (head > 0) return right;
-      return { ...right, weights: right.weights.map((w) => w + 0.125), entropy: right.entropy };
-    };
-    const { report } = resultOf(background.work(short));
-    assert.equal(report.check.heads, 4);
-    assert.ok(Math.abs(report.check.weights - 0.125) < 1e-5);
-    assert.ok(Math.abs(report.check.rowSum - 0.125 * COUNT) < 1e-4);
-    pipeline.result = (heads, head, ...rest) => {
-      const right = result(heads, head, ...rest);
-      return head === 2 ? { ...right, entropy: right.entropy.map(() => NaN) } : right;
-    };
-    const broken = resultOf(new web.Background(pipeline).work(short)).report;
-    assert.ok(Number.isNaN(broken.check.entropy), 'NaN is the worst of all');
-    assert.ok(broken.check.weights < 1e-5);
   });
 });
