@@ -14,6 +14,7 @@ after(async () => {
   await site?.server.close();
 });
 
-testsOfEngine('Firefox', ({ fragment = '', ...options }) =>
-  openPage(site.browser, site.server.url + fragment, options),
-);
+testsOfEngine('Firefox', async ({ fragment = '', ...options }) => {
+  const tab = await openPage(site.browser, site.server.url + fragment, options);
+  return { ...tab, problems: () => tab.problems };
+});

@@ -1,7 +1,5 @@
 // The page in Firefox, driven over WebDriver BiDi: what the tests use of playwright's page, on a page of
 // puppeteer's.
-import { test } from 'node:test';
-import assert from 'node:assert/strict';
 import puppeteer from 'puppeteer-core';
 import { PATIENCE } from '../../support/js/patience.js';
 import { hasSeenIntroduction } from './page.js';
@@ -54,17 +52,4 @@ export async function openPage(browser, address, { width = 1280, height = 900, .
   await prepare?.(tab);
   await tab.goto(address);
   return { page: likePlaywright(tab), problems, close: () => context.close() };
-}
-
-/** A test that is handed a page which works, and asks that nothing went wrong on it. */
-export function firefoxTest(name, open, body) {
-  test(name, { timeout: PATIENCE.test }, async () => {
-    const { page, problems, close } = await open();
-    try {
-      await body(page);
-      assert.deepEqual(problems, []);
-    } finally {
-      await close();
-    }
-  });
 }

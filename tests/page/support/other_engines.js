@@ -16,7 +16,7 @@ export function engineTest(name, open, body, options = {}) {
     try {
       await settle(page);
       await body(page);
-      assert.deepEqual(problems, []);
+      assert.deepEqual(await problems(), []);
     } finally {
       await close();
     }
@@ -24,13 +24,13 @@ export function engineTest(name, open, body, options = {}) {
 }
 
 /**
- * Registers the tests. `open({ fragment, width, height })` opens a page as a new visitor. Tests that ask for nothing of that share a
+ * Registers the tests. `open({ fragment, width, height })` opens a page as a new visitor: { page, problems, close }. Tests that ask for nothing of that share a
  * page, because to load it takes more than most tests.
  */
 export function testsOfEngine(browser, open, skip = false) {
   let shared;
   async function sharedPage() {
-    if (shared?.problems.length === 0) await support.beginAgain(shared.page);
+    if (shared && (await shared.problems()).length === 0) await support.beginAgain(shared.page);
     else shared = await open({});
     return { ...shared, close: () => undefined };
   }
