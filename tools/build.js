@@ -35,6 +35,10 @@ export const builds = {
   docs: { run: makeDocs },
   'native-libraries': { run: nativeLibraries },
   native: { needs: ['native-libraries'], run: native },
+  'native-gcc': { run: () => cmake('native-gcc', ['all']) },
+  'native-arm64': {
+    run: () => cmake('native-arm64', ['qkv_references', 'qkv_tests', 'qkv_train_tests']),
+  },
   'wasm-tests': { after: ['modules'], run: wasmTests },
   sanitized: { after: ordinary, run: () => cmake('native', ['qkv_tests_sanitized']) },
   'sanitized-train': {

@@ -2,7 +2,7 @@
 // { tests, note, skipped, hung, output }: the tests as tools/readings.js has them, a remark, why there are none if
 // they could not be run here, what was running when the time was up, and what to show when something failed.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { missing, root, toolchain } from './environment.js';
 import { readCatch2, readNodeTest } from './readings.js';
 import { run } from './run.js';
@@ -51,6 +51,10 @@ export const ifPresent = (key, part) => ({
   ...part,
   run: async () => (toolchain[key] ? part.run() : { tests: [], skipped: missing(key) }),
 });
+
+/** Whether a program of this name can be called. */
+export const isOnPath = (program) =>
+  process.env.PATH.split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 /** A part that this machine cannot run. */
 export const skipped = (title, why) => ({

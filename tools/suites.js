@@ -12,6 +12,7 @@ import {
   check,
   command,
   ctest,
+  isOnPath,
   nativeIsas,
   nodeTest,
   relaxedFlags,
@@ -50,6 +51,24 @@ const catch2 = (preset, name, whole) =>
     ctest(preset, test, { heard: keepFingerprint }),
   );
 
+/** The suites of another compiler, and of another machine, which qemu is. */
+const elsewhere = () =>
+  [
+    { name: 'g++', preset: 'native-gcc', isas: nativeIsas, programs: ['g++'] },
+    {
+      ...{ name: 'arm64 under qemu', preset: 'native-arm64', isas: ['neon64', 'scalar'] },
+      programs: ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'],
+    },
+  ].map(({ name, preset, isas, programs }) => {
+    const missing = programs.filter((program) => !isOnPath(program));
+    const tests = isas.flatMap((isa) =>
+      ['references', 'native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
+    );
+    return missing.length > 0
+      ? { name, full: true, parts: [skipped(name, `there is no ${missing.join(' and no ')}`)] }
+      : { name, full: true, needs: [preset], parts: tests };
+  });
+
 function native(full) {
   return [
     ...nativeIsas.map((isa) => ({
@@ -69,6 +88,7 @@ function native(full) {
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
+    ...elsewhere(),
     {
       name: 'recipes',
       of: 'recipes',
