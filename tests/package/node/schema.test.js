@@ -111,9 +111,10 @@ test('schema: the hash tells a field that moved, and changes with nothing else',
 test('schema: every .wasm carries its hash', () => {
   for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
     // Not by WebAssembly.Module, which engines without relaxed SIMD refuse to make.
-    const isa = variant.startsWith('relaxed') ? 'wasm-relaxed-simd' : 'wasm-simd128';
+    const [kind, threads] = variant.split('-');
+    const memory = threads ? 'shared' : 'single';
     for (const [module, of] of Object.entries({ qkv: schema, 'qkv-train': trainSchema })) {
-      const mark = `${module} ${packageJson.version} ${variant} ${isa} ${hashOf(of)}`;
+      const mark = `${module} ${packageJson.version} ${kind} ${hashOf(of)} ${memory}`;
       assert.ok(read(`dist/${module}-${variant}.wasm`).includes(mark), mark);
     }
   }
