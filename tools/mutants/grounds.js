@@ -225,7 +225,7 @@ const page = {
   test: (copy, { tests }) => copy.nodeTests(tests),
 };
 
-/** The border in C++: only the simd build, which Node runs without a flag, or that with threads. */
+/** The border in C++: only the simd build, which Node runs without a flag. */
 const bindings = {
   name: 'bindings',
   holds: ({ file }) => file.startsWith('wasm/') && !file.startsWith('wasm/src/'),
@@ -234,9 +234,8 @@ const bindings = {
     await copy.configure('wasm');
   },
   build(copy, fault) {
-    const variant = fault?.file === 'wasm/bindings/threads.cpp' ? 'simd-threads' : 'simd';
     const module = fault?.file.startsWith('wasm/bindings/train/') ? 'qkv-train' : 'qkv';
-    const line = ['--build', '--preset', 'wasm', '--target', `module_${module}-${variant}`];
+    const line = ['--build', '--preset', 'wasm', '--target', `module_${module}-simd`];
     return copy.run('cmake', line).then((built) => (built.code === 0 ? copy.bundle() : built));
   },
   test: (copy, { tests }) => copy.nodeTests(tests),
