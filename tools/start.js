@@ -23,7 +23,7 @@ const docs = documentation(async () => {
   console.log(`the documentation: built ${seconds()}`);
 });
 
-/** The modules that train come first: a button of the page asks for them. */
+/** They come first: a button of the page asks for them. */
 const trainingModules = linkedNames.filter((name) => name.startsWith('qkv-train-'));
 
 async function serveAndBuild() {
@@ -36,7 +36,7 @@ async function serveAndBuild() {
   const rest = once(() =>
     building(async () => {
       await training();
-      console.log(`training: built ${seconds()}`);
+      console.log(`the training modules: built ${seconds()}`);
       await modules();
       await types();
       await bundlePackage();
@@ -55,8 +55,8 @@ async function serveAndBuild() {
   const server = await serve({ folder: first.folder, later });
   announce(server);
   console.log(
-    'Still being built: what trains, then threads, the package in dist/ and the single file qkv.html; whoever asks for one of ' +
-      'them waits for it. The documentation is built when somebody opens it.',
+    'Still being built: the training modules, then the package in dist/ and the single file qkv.html. A request for one of them ' +
+      'waits until it is built. The documentation is built when somebody opens it.',
   );
   setPriority(10); // the page that is open goes first
   await rest();
