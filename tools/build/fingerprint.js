@@ -7,7 +7,8 @@ import { root } from '../environment.js';
 /** Files and folders that dist/ is made of; package-lock.json stands for node_modules. */
 const SOURCES = [
   ...['CMakeLists.txt', 'CMakePresets.json', 'package.json', 'package-lock.json'],
-  ...['core', 'models', 'tools', 'wasm', 'web'],
+  ...['core', 'models', 'wasm', 'web', 'tools/build', 'tools/abi.js', 'tools/shipped.js'],
+  ...['batches', 'dependencies', 'sanitizers', 'toolchain_env'].map((name) => `tools/${name}.cmake`),
 ];
 const BUILT = ['dist/index.js', 'dist/index.d.ts', 'dist/web/index.html', 'dist/web/qkv.html'];
 const file = join(root, 'build/fingerprint');
