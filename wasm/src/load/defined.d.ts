@@ -1,4 +1,4 @@
-// What tools/build.js defines for the bundles.
+// What tools/build/constants.js defines for the bundles.
 
 /** The version in package.json. */
 declare const QKV_VERSION: string;

@@ -1,5 +1,5 @@
 // Where the .wasm comes from when init() is not given one. For one entry there are two answers, and the bundles of the
-// package differ in nothing else: tools/build.js resolves 'qkv-files' to files-external.ts for `qkv` and
+// package differ in nothing else: tools/build/package.js resolves 'qkv-files' to files-external.ts for `qkv` and
 // to files-embedded.ts for `qkv/inline`.
 
 import type { MoreOperators } from '../engine.js';
