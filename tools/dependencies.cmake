@@ -4,6 +4,37 @@
 # WebAssembly too, so sources serve both.
 include(FetchContent)
 
+# qkv_fetch(<result> <package> <url> <hash> <variable>): where FetchContent gets the archive from. It is downloaded here, because of a
+# download of its own that fails FetchContent prints a log and nothing that helps. A project around this one that has declared the
+# package, or named a folder for it, has the first word.
+function(qkv_fetch result package url hash variable)
+  set(${result} ${url} PARENT_SCOPE)
+  string(TOUPPER ${package} upper)
+  string(TOLOWER ${package} lower)
+  get_property(declared GLOBAL PROPERTY _FetchContent_${lower}_savedDetails DEFINED)
+  if(declared OR FETCHCONTENT_SOURCE_DIR_${upper} OR FETCHCONTENT_FULLY_DISCONNECTED)
+    return()
+  endif()
+  message(STATUS "qkv: no installed ${package} is new enough and ${variable} names no folder, so it is fetched from ${url}")
+  get_filename_component(name ${url} NAME)
+  set(archive ${CMAKE_BINARY_DIR}/_deps/${lower}-${name})
+  set(found "")
+  if(EXISTS ${archive})
+    file(SHA256 ${archive} found)
+  endif()
+  if(NOT found STREQUAL hash)
+    file(DOWNLOAD ${url} ${archive} STATUS status INACTIVITY_TIMEOUT 30)
+    list(GET status 1 problem)
+    file(SHA256 ${archive} found)
+    if(NOT found STREQUAL hash)
+      file(REMOVE ${archive})
+      message(FATAL_ERROR "qkv: ${package} could not be fetched from ${url} (${problem}, SHA256 ${found}). "
+                          "Install it, or configure with -D${variable}=<its folder>.")
+    endif()
+  endif()
+  set(${result} ${archive} PARENT_SCOPE)
+endfunction()
+
 # Makes `target` from a header folder, an installed package or a pinned archive, unless a project that
 # has this one as a part brought it. Headers only: none of the archive's own build is run. The target
 # is known to this project's folders alone, so that a project around it may have one of that name.
@@ -17,11 +48,10 @@ function(qkv_header_dependency target package version variable url hash subdirec
     if(${package}_FOUND)
       return()
     endif()
-    message(STATUS "qkv: no ${package} >= ${version} is installed and ${variable} names no folder with its "
-                   "headers, so they are fetched from ${url}")
+    qkv_fetch(archive ${package} ${url} ${hash} ${variable})
     FetchContent_Declare(
       ${package}
-      URL ${url}
+      URL ${archive}
       URL_HASH SHA256=${hash}
       DOWNLOAD_EXTRACT_TIMESTAMP ON
       SOURCE_SUBDIR headers-only)
@@ -62,10 +92,12 @@ if(QKV_BUILD_TESTS)
     find_package(Catch2 3.4 QUIET)
   endif()
   if(NOT TARGET Catch2::Catch2WithMain)
+    set(hash 485932259a75c7c6b72d4b874242c489ea5155d17efa345eb8cc72159f49f356)
+    qkv_fetch(archive Catch2 https://github.com/catchorg/Catch2/archive/v3.6.0.tar.gz ${hash} CATCH2_SOURCE_DIR)
     FetchContent_Declare(
       Catch2
-      URL https://github.com/catchorg/Catch2/archive/v3.6.0.tar.gz
-      URL_HASH SHA256=485932259a75c7c6b72d4b874242c489ea5155d17efa345eb8cc72159f49f356
+      URL ${archive}
+      URL_HASH SHA256=${hash}
       DOWNLOAD_EXTRACT_TIMESTAMP ON)
     set(CATCH_CONFIG_NO_POSIX_SIGNALS ${EMSCRIPTEN})
     FetchContent_MakeAvailable(Catch2)

@@ -59,7 +59,7 @@ class Pair {
     REQUIRE(first_difference(a.weights, b.weights) == "");
     REQUIRE(first_difference(a.lse, b.lse) == "");
     REQUIRE(first_difference(a.entropy, b.entropy) == "");
-    for (const auto [begin, end] :
+    for (const auto& [begin, end] :
          {std::pair<Index, Index>{0, -1}, {shared.shape.tq / 2, shared.shape.tq}}) {
       CAPTURE(begin, end);
       REQUIRE(first_difference(some_rows(shared, begin, end), some_rows(repeated, begin, end)) ==

@@ -15,7 +15,7 @@ namespace {
 /// A cache with two of five tokens, and room in memory for four more.
 class CacheCall : public Call {
  public:
-  explicit CacheCall(const char* function) : Call(function) {
+  explicit CacheCall(const char* name) : Call(name) {
     require_ok(KvCache::create(config, held));
     require_ok(held.append(keys, values));
   }

@@ -1,0 +1,15 @@
+# Compilers that cannot compile the library are refused in a sentence. The oldest that are tried: g++ 12 and clang 16, whose
+# release Apple calls 15.
+set(oldest_GNU 12)
+set(oldest_Clang 16)
+set(oldest_AppleClang 15)
+set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+set(oldest "${oldest_${CMAKE_CXX_COMPILER_ID}}")
+if(oldest AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS oldest)
+  message(FATAL_ERROR "qkv: ${compiler} is too old: g++ >= ${oldest_GNU} or clang >= ${oldest_Clang} can compile it.")
+elseif(NOT oldest)
+  message(NOTICE "qkv: ${compiler} is not tried; g++ >= ${oldest_GNU} and clang >= ${oldest_Clang} are.")
+endif()
+if(EMSCRIPTEN AND EMSCRIPTEN_VERSION VERSION_LESS 3.1.69)
+  message(FATAL_ERROR "qkv: Emscripten ${EMSCRIPTEN_VERSION} is too old: it needs 3.1.69 or newer.")
+endif()
