@@ -24,10 +24,13 @@ const TOKENS = ['The', 'cat', 'sat', 'on', 'the', 'mat', 'because', 'it', 'was',
 
 const rowsOf = ({ data, shape: [rows, cols] }) =>
   Array.from({ length: rows }, (_, i) => Array.from(data.subarray(i * cols, (i + 1) * cols)));
-const times = (a, b, bias) =>
-  a.map((row) =>
-    b[0].map((_, j) => row.reduce((sum, x, c) => sum + x * b[c][j], bias ? bias[j] : 0)),
-  );
+function times(a, b, bias) {
+  return a.map((row) => {
+    const product = bias ? Array.from(bias) : new Array(b[0].length).fill(0);
+    row.forEach((x, c) => b[c].forEach((weight, j) => (product[j] += x * weight)));
+    return product;
+  });
+}
 const plus = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
 const lengthOf = (row) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
