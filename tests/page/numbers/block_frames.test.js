@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
-import { numbersOf } from '../support/part.js';
+import { numbersOf } from '../support/drawing.js';
 
 const web = await modules(
   ...[

@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { enter } from '../support/operate.js';
-import { numbersOf, putPart } from '../support/part.js';
+import { numbersOf } from '../support/drawing.js';
+import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
 const { told, workers, rest, leave } = openWindow();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolveObjectURL } from 'node:buffer';
 import { beforeEach, describe, test } from 'node:test';
-import { numbersOf } from '../support/part.js';
+import { numbersOf } from '../support/drawing.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, delays } = openWindow();

@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { runsOf } from '../support/learn_runs.js';
-import { numbersOf, putPart } from '../support/part.js';
+import { numbersOf } from '../support/drawing.js';
+import { putPart } from '../support/part.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();

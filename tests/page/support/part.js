@@ -18,7 +18,3 @@ export function putPart(name, ...events) {
     take: () => sent.splice(0),
   };
 }
-
-/** The numbers of an attribute in markup, in order: `numbersOf(svg, 'circle', 'cy')`. */
-export const numbersOf = (markup, element, attribute) =>
-  Array.from(markup.matchAll(new RegExp(`<${element}\\b[^>]*? ${attribute}="([^"]*)"`, 'g')), ([, value]) => Number(value)); // prettier-ignore
