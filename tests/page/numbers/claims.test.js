@@ -132,15 +132,6 @@ test('heads: “it” finds animals that readers type, and the page lists what i
   assert.match(story, /knows no animal.*elephant.*zebra/);
 });
 
-test('page: the row that is told is that of the last “it”, and never of a full stop', () => {
-  const home = (text) => homeOf(web.tokenize(text, 'word', null).tokens);
-  assert.equal(home('The elephant slept because it was tired.'), 4);
-  assert.equal(home('The cat sat.'), 2);
-  assert.equal(home('It sat.'), 0);
-  assert.equal(home('...'), web.tokenize('...', 'word', null).tokens.length - 1);
-  assert.equal(homeOf([]), -1);
-});
-
 test('checks: as many heads are checked as the page says', () => {
   for (const language of ['en', 'zh']) {
     for (const key of ['hero.lead', 'checks.intro']) assert.match(texts(language)[key], /256/);

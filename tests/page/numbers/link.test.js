@@ -12,15 +12,9 @@ const shape = {
   ...{ tokens: 11, dModel: 64, numHeads: 6, numKvHeads: 3, dK: 16, dFeedForward: 0, layers: 1 },
   ...{ vocabulary: 0, tables: 0, bytes: 4, gated: false, causal: true },
 };
-const measured = {
-  ...{ variant: 'simd', threads: 1, cores: 2 },
-  rows: [
-    {
-      ...{ tokens: 64, storedMs: 0.1234, streamingMs: 0.05678, decodeMs: 0.009 },
-      ...{ storedBytes: 32832, streamingBytes: 53440 },
-    },
-  ],
-};
+const times = { storedMs: 0.1234, streamingMs: 0.05678, decodeMs: 0.009 };
+const row = { tokens: 64, ...times, storedBytes: 32832, streamingBytes: 53440 };
+const measured = { variant: 'simd', threads: 1, cores: 2, rows: [row] };
 
 /** The text, which every link says. */
 const textSaid = (language) => `x=${initialState(language).text.replaceAll(' ', '+')}`;
@@ -106,14 +100,7 @@ const PARTS = [
   ['modelTopP', 0.9, 'lmp=0.9'],
   ['modelSeed', 7, 'lms=7'],
   ['modelSlow', false, 'lmslow=0'],
-  [
-    'modelOut',
-    [
-      [0, 3],
-      [2, 1],
-    ],
-    'lmo=0.3,2.1',
-  ],
+  ['modelOut', [[0, 3], [2, 1]], 'lmo=0.3,2.1'], // prettier-ignore
   ['modelOrder', 'induction', 'lmsort=induction'],
   ['modelNear', 0, 'lmn=0'],
   ['costShape', shape, 'cs=11-64-6-3-16-0-1-0-0-4-c'],
@@ -121,46 +108,15 @@ const PARTS = [
 ];
 
 /** Of every part that is a number the least and the most that a link can say. */
-const LIMITS = [
-  'length 1 1024',
-  'temperature 0.05 20',
-  'seed 0 999999',
-  'query 0 1023',
-  'head 0 4095',
-  'other 0 4095',
-  'pairKey 0 1023',
-  'rowQuery 0 5',
-  'rowMasked 0 63',
-  'rowScale -10000 10000',
-  'gain 0.25 4',
-  'width 4 1024',
-  'sample 1 9999',
-  'maskSize 1 16',
-  'maskShuffle 0 999999',
-  'shift 0 128',
-  'position 0 65536',
-  'pair 0 31',
-  'rotaryQ 0 4096',
-  'rotaryK 0 4096',
-  'positionsSeed 0 999999',
-  'blockDepth 1 24',
-  'blockSeed 1 9999',
-  'recurrenceSeed 1 9999',
-  'recurrenceHead 0 1',
-  'learnSeed 0 999999',
-  'learnLayers 1 4',
-  'learnHeads 1 8',
-  'learnWidth 16 128',
-  'learnTemperature 0.1 10',
-  'learnSamples 4 512',
-  'learnMap 0 31',
-  'modelAt 0 255',
-  'modelTemperature 0 3',
-  'modelTopK 0 9999',
-  'modelTopP 0.01 1',
-  'modelSeed 0 999999',
-  'modelNear 0 999999',
-];
+const LIMITS = (
+  'length 1 1024, temperature 0.05 20, seed 0 999999, query 0 1023, head 0 4095, other 0 4095, ' +
+  'pairKey 0 1023, rowQuery 0 5, rowMasked 0 63, rowScale -10000 10000, gain 0.25 4, width 4 1024, ' +
+  'sample 1 9999, maskSize 1 16, maskShuffle 0 999999, shift 0 128, position 0 65536, pair 0 31, ' +
+  'rotaryQ 0 4096, rotaryK 0 4096, positionsSeed 0 999999, blockDepth 1 24, blockSeed 1 9999, ' +
+  'recurrenceSeed 1 9999, recurrenceHead 0 1, learnSeed 0 999999, learnLayers 1 4, learnHeads 1 8, ' +
+  'learnWidth 16 128, learnTemperature 0.1 10, learnSamples 4 512, learnMap 0 31, modelAt 0 255, ' +
+  'modelTemperature 0 3, modelTopK 0 9999, modelTopP 0.01 1, modelSeed 0 999999, modelNear 0 999999'
+).split(', ');
 
 test('links: what links were sent with is there, and in the order of the link', () => {
   const names = ['language', ...PARTS.map(([name]) => name)];
@@ -234,32 +190,13 @@ describe('links: what is missing or means nothing', () => {
 
 describe('links: numbers beyond their limits come in', () => {
   for (const [said, name, value] of [
-    ['T=1000000', 'length', 1024],
-    ['T=0', 'length', 1],
-    ['tau=1e9', 'temperature', 20],
-    ['tau=0', 'temperature', 0.05],
     ['tau=0.12345', 'temperature', 0.123],
     ['tau=12.345', 'temperature', 12.3],
-    ['h=9999', 'head', 4095],
-    ['h=-1', 'head', 0],
     ['h=1.6', 'head', 2],
-    ['seed=1e7', 'seed', 999999],
-    ['k=129', 'shift', 128],
     ['rs=0.123456', 'rowScale', 0.1235],
-    ['rs=-20000', 'rowScale', -10000],
-    ['rm=64', 'rowMasked', 63],
     ['d=100', 'width', 128],
-    ['d=5000', 'width', 1024],
-    ['d=1', 'width', 4],
-    ['draw=0', 'sample', 1],
-    ['ms=17', 'maskSize', 16],
     ['mp=F', 'maskPaint', 'f'.repeat(64)],
     ['mp=0', 'maskPaint', `0${'f'.repeat(63)}`],
-    ['pp=65537', 'position', 65536],
-    ['pi=32', 'pair', 31],
-    ['pm=5000', 'rotaryQ', 4096],
-    ['bl=25', 'blockDepth', 24],
-    ['bs=0', 'blockSeed', 1],
   ]) {
     test(said, () => assert.equal(parseFragment(`#v=1&${said}`, 'en')[name], value));
   }

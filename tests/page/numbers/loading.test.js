@@ -177,24 +177,10 @@ describe('tokens: at the ends of what is read', () => {
     assert.deepEqual(tokenize('👩‍👩‍👧x y', 'word', null).tokens.join('|'), '👩‍👩‍👧|x|y');
   });
 
-  test('the language is read off the text, and engines without segmenters read words where spaces are', async () => {
+  test('engines without segmenters read words where spaces are', async () => {
     const { tokenize, graphemes } = await modules('domain/tokenizer');
     const { Segmenter } = Intl;
-    const made = [];
-    Intl.Segmenter = class extends Segmenter {
-      constructor(...args) {
-        super(...args);
-        made.push(args);
-      }
-    };
     try {
-      tokenize('The cat', 'word', null);
-      tokenize('猫', 'character', null);
-      assert.deepEqual(made, [
-        ['en', { granularity: 'grapheme' }],
-        ['en', { granularity: 'word' }],
-        ['zh', { granularity: 'grapheme' }],
-      ]);
       Intl.Segmenter = undefined;
       assert.deepEqual(tokenize('ab 👋🏻', 'word', null).tokens, ['ab', '👋🏻']);
       assert.deepEqual([graphemes(''), graphemes('e\u0301🇩🇪')], [[], ['e\u0301', '🇩🇪']]);
