@@ -71,10 +71,7 @@ describe('app: the language', () => {
     app.start();
     const button = () => panel().querySelector('p').textContent;
     const { look } = app.view();
-    assert.deepEqual(
-      [root.lang, document.title, button()],
-      ['en', t('page.title'), t('bar.share')],
-    );
+    assert.deepEqual([root.lang, document.title, button()], ['en', t('page.title'), t('bar.share')]); // prettier-ignore
     app.set({ language: 'zh' });
     assert.equal(app.language, 'en', 'its texts are on their way');
     await rest();

@@ -223,13 +223,7 @@ test('app: a panel is fetched when it comes near, and seen when it is in sight',
   globalThis.IntersectionObserver = IntersectionObserver;
   const [near, seen] = observers;
   assert.deepEqual([near.options, seen.options], [{ rootMargin: '600px' }, undefined]);
-  assert.deepEqual(
-    [near.observed, seen.observed],
-    [
-      ['map', 'row'],
-      ['map', 'row'],
-    ],
-  );
+  assert.deepEqual([near.observed, seen.observed], [['map', 'row'], ['map', 'row']]); // prettier-ignore
   near.act([
     { target: document.getElementById('map'), isIntersecting: false },
     { target: row, isIntersecting: true },

@@ -130,10 +130,7 @@ describe('client: requests', () => {
     assert.deepEqual(worker.runs.slice(1), [[2, 'three']]);
     worker.say(frame(2));
     worker.say(frame(2)); // nobody has requested it
-    assert.deepEqual(
-      [worker.runs.length, told.frames.map(({ request }) => request)],
-      [2, ['one', 'three']],
-    );
+    assert.deepEqual([worker.runs.length, told.frames.map(({ request }) => request)], [2, ['one', 'three']]); // prettier-ignore
   });
 
   test('that are made twice are computed once, unless their picture would be another', () => {
@@ -374,11 +371,7 @@ describe('labs: workers of single panels', () => {
     const buffer = new ArrayBuffer(4);
     lab.send('train', [buffer]);
     lab.send('stop');
-    assert.deepEqual(latest().sent, [
-      ['learn', undefined],
-      ['train', [buffer]],
-      ['stop', []],
-    ]);
+    assert.deepEqual(latest().sent, [['learn', undefined], ['train', [buffer]], ['stop', []]]); // prettier-ignore
     assert.match(String(latest().url), /panel_worker/);
     assert.deepEqual([lab.isRunning, PuppetWorker.all.length], [true, 1]);
   });

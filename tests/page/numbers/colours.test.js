@@ -56,11 +56,7 @@ describe('colours: a number on its scale', () => {
   });
 
   test('goes evenly through the colours that a scale is made of', () => {
-    const bytes = web.ramp([
-      [0, 100, 255],
-      [255, 100, 0],
-      [0, 0, 0],
-    ]);
+    const bytes = web.ramp([[0, 100, 255], [255, 100, 0], [0, 0, 0]]); // prettier-ignore
     assert.equal(bytes.length, 1024);
     for (const [i, wanted] of [
       [0, [0, 100, 255, 255]],

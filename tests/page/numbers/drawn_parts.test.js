@@ -178,10 +178,7 @@ describe('files', () => {
       '<image x="1" y="2" width="3" height="4" preserveAspectRatio="none" href="data:pixels"/>',
     );
     assert.deepEqual(taken, [[7, 5, ['drawImage', canvas, 0, 0]]]);
-    const { width, height, body } = web.tableSvg([
-      ['a', 'b'],
-      ['c', 2, 3],
-    ]);
+    const { width, height, body } = web.tableSvg([['a', 'b'], ['c', 2, 3]]); // prettier-ignore
     assert.deepEqual([width, height], [692, 72]);
     assert.equal(
       body,

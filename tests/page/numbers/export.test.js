@@ -149,10 +149,7 @@ describe('export: the tables of the panels', () => {
     const { table } = out.mapFigure({ frame, state: { look: 'map' } }, all, canvas);
     const { scores } = all.heads[0];
     assert.equal(scores[1], -Infinity);
-    assert.deepEqual(table.slice(1), [
-      ['one', scores[0], -Infinity],
-      ['two', scores[2], scores[3]],
-    ]);
+    assert.deepEqual(table.slice(1), [['one', scores[0], -Infinity], ['two', scores[2], scores[3]]]); // prettier-ignore
   });
 
   test('masks: the weights under the mask that is drawn', () => {

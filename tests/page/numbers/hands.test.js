@@ -113,10 +113,7 @@ describe('hands: a number that is dragged', () => {
     say('pointerdown', 100);
     say('pointermove', 112);
     say('pointermove', 88);
-    assert.deepEqual(heard, [
-      [box, 3],
-      [box, 1],
-    ]);
+    assert.deepEqual(heard, [[box, 3], [box, 1]]); // prettier-ignore
     assert.deepEqual(box.captured, [5, 5]);
     assert.ok(box.classes.has('scrubbing'));
     say('pointerup', 88);

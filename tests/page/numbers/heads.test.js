@@ -107,10 +107,7 @@ function requireRows(head, parts, count) {
       requireNear(data.weights, wanted.weights, 3e-5, `${what} ${row}`);
       requireNear(data.scores, wanted.scores, 3e-5, `${what} ${row}`);
       requireNear([data.entropy, data.lse], [wanted.entropy, wanted.lse], 1e-4, `${what} ${row}`);
-      assert.deepEqual(
-        [data.row, data.largest],
-        [row, wanted.weights.indexOf(Math.max(...wanted.weights))],
-      );
+      assert.deepEqual([data.row, data.largest], [row, wanted.weights.indexOf(Math.max(...wanted.weights))]); // prettier-ignore
     });
   }
 }
@@ -161,10 +158,7 @@ describe('heads: of numbers as they are given', () => {
 
   test('say what they are made of, and have nothing to end', () => {
     const { q, k, v, width, scale } = head.projections();
-    assert.deepEqual(
-      [q, k, v],
-      [NUMBERS.q, NUMBERS.k, NUMBERS.v].map((row) => Float32Array.from(row)),
-    );
+    assert.deepEqual([q, k, v], [NUMBERS.q, NUMBERS.k, NUMBERS.v].map((row) => Float32Array.from(row))); // prettier-ignore
     assert.deepEqual([width, scale], [2, 1 / Math.sqrt(2)]);
     assert.equal(head.dispose(), undefined);
   });

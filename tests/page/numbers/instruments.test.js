@@ -318,10 +318,7 @@ describe('instruments: what stays as it is', () => {
     box.focus();
     box.value = '5';
     panel.update(viewOf({ seed: 13, temperature: 2 }));
-    assert.deepEqual(
-      [box.value, box.defaultValue, one('#temperature-number').value],
-      ['5', '13', '2'],
-    );
+    assert.deepEqual([box.value, box.defaultValue, one('#temperature-number').value], ['5', '13', '2']); // prettier-ignore
     box.blur();
     panel.update(viewOf({ seed: 13 }));
     assert.equal(box.value, '13');

@@ -116,21 +116,11 @@ test('learn: the run before stays if that is wanted, and the worker forgets the 
   begun('play', A, '25', false);
   news(1, 10);
   assert.deepEqual(begun('play', B, '25', true), [[2, 1], ['run 2 2']]);
-  assert.deepEqual(
-    begun('step', C, true),
-    [
-      [3, 1],
-      ['forget 2', 'run 3 8'],
-    ],
-    'run 2 made no step',
-  );
+  assert.deepEqual(begun('step', C, true), [[3, 1], ['forget 2', 'run 3 8']], 'run 2 made no step'); // prettier-ignore
   news(2, 20);
   assert.equal(training.current.step, 0, 'news of a run that was replaced');
   news(3, 1);
-  assert.deepEqual(begun('restart', C), [
-    [4, 1],
-    ['forget 3', 'run 4 8'],
-  ]);
+  assert.deepEqual(begun('restart', C), [[4, 1], ['forget 3', 'run 4 8']]); // prettier-ignore
   news(4, 1);
   training.forgetKept();
   assert.deepEqual([ids(), sent()], [[4], ['forget 1']]);
