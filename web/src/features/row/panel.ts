@@ -163,7 +163,7 @@ class RowPanel extends Panel {
   }
 
   #translateSteps(): void {
-    for (const name of this.querySelectorAll<HTMLElement>('.step-name')) {
+    for (const name of this.querySelectorAll<HTMLElement>('.step-name[data-t]')) {
       name.textContent = t(name.dataset['t'] as Parameters<typeof t>[0]);
     }
   }
