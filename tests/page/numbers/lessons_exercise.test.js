@@ -40,12 +40,15 @@ function asked(exercise) {
   const boxes = [...item.querySelectorAll('input')];
   const verdict = () => item.querySelector('.verdict').textContent;
   const reveal = item.querySelector('.reveal');
+  /** Whether the page stays when the form is sent, as by Enter. */
+  const send = () =>
+    !item.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
   return {
-    ...{ item, page, boxes, reveal },
+    ...{ item, page, boxes, reveal, send },
     answer(value) {
       if (boxes[0].type === 'text') boxes[0].value = value;
       else boxes.forEach((box, i) => (box.checked = i === value));
-      item.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
+      send();
       return verdict();
     },
     revealed: () => (reveal.click(), verdict()),
@@ -116,7 +119,8 @@ test('lessons: a question that nothing answers is one to talk about, with lines 
   assert.equal(item.querySelector('.question code').textContent, 'a');
   assert.match(item.querySelector('.hint').textContent, /^Talk about it with others/);
   assert.deepEqual([item.querySelector('.verdict'), item.querySelectorAll('i').length], [null, 3]);
-  const { item: choice, boxes } = asked({ text: 'Which?', choices: CHOICES });
+  const { item: choice, boxes, send } = asked({ text: 'Which?', choices: CHOICES });
+  assert.equal(send(), true);
   assert.deepEqual([choice.querySelector('.verdict'), boxes.length], [null, 3]);
 });
 

@@ -339,6 +339,14 @@ test('masks: a guess is right when the mask changes the output by more than roun
     result(0.5, more);
     assert.equal(verdict(), '', `a guess is not about ${JSON.stringify(more)}`);
   }
+  guess('breaks');
+  const frame = viewOf({ masks: resultOf({}, { swaps: swapsOf(0.5) }) });
+  panel.update({
+    ...frame,
+    state: { ...frame.state, maskShuffle: 9 },
+    list: { tokens: ['d', ...TOKENS] },
+  });
+  assert.equal(verdict(), '', 'a guess is not about another number of tokens');
   guess('show');
   result(0.5);
   assert.equal(verdict(), '', 'who only wants to see it has guessed nothing');

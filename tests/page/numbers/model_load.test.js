@@ -1,9 +1,9 @@
 // @about web/src/features/model/
-// Where a trained model comes from, in a window without a browser: buttons, files that are chosen or dropped, what is shown while one
-// is loaded and when it is refused (tests/page/operated/model-load.txt), and which parts of the panel are there with it.
+// Where a trained model comes from, in a window without a browser: buttons, files that are chosen or dropped, what is shown while
+// one is loaded and when it is refused, and which parts of the panel are there with it.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { anywhere, differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();
@@ -12,7 +12,7 @@ const web = await modules(
   ...['panel', 'page/load_part', 'shared/model_view', 'shared/shipped_models'].map(
     (name) => `features/model/${name}`,
   ),
-  'state/state',
+  ...['features/model/page/model_cards', 'ui/numbers', 'state/state'],
 );
 afterEach(() => {
   leave();
@@ -55,45 +55,86 @@ const refused = (code, message, what = 'photo.png') => ({
 });
 const loading = (what, loaded, total) => ({ model: { loading: { what, loaded, total } } });
 
-test('model: what is shown of a load, one thing after another', async () => {
-  const lines = [];
-  const { part, show } = put();
-  await rest();
-  const now = () =>
-    linesOf(part, { fold: ({ localName }) => (localName === 'svg' ? 'short' : 'open') });
-  let before = now();
-  lines.push(...before);
-  for (const [what, view] of Object.entries({
-    'no model': {},
-    'in Chinese': { state: { language: 'zh' } },
-    'a link that names one': { state: { model: 'tang' } },
-    'a link that names a file': { state: { modelFile: 'mine.gguf' } },
-    'one is opened': loading('austen', 0, 0),
-    'it arrives': loading('austen', 123_456, 883_000),
-    'a file arrives': loading('mine.gguf', 5e6, 4e7),
-    'it is there': { model: { info: INFO } },
-    'the other one is': { model: { info: { ...INFO, name: 'tang' } } },
-    'one of the reader is': { model: { info: { ...INFO, name: null } } },
-    'a file is refused': refused('invalid_argument', 'load: expected this, not load: that'),
-    'one of the page is': refused('load_failed', 'status 404', 'tang'),
-    'files without weights': refused('no_weights', 'config.json, tokenizer.json'),
-    'a config that is none': refused('config_json', 'my_config.json'),
-    'nothing again': {},
-  })) {
-    look++;
-    show(view);
-    const then = now();
-    lines.push('', `== ${what}`, ...differences(before, then));
-    before = then;
-  }
-  requireWritten('model-load', lines);
+const AFRESH = { modelOut: [], modelAt: null, modelNear: null };
+
+test('model: a link that was made with a file says so until a file is there', () => {
+  const { one, show } = put();
+  const said = (view) => (show(view), one('.model-linked').hidden ? '' : one('.model-linked').textContent); // prettier-ignore
+  const linked = { modelFile: 'mine.gguf' };
+  assert.match(said({ state: linked }), /^The link shows a model from the file “mine\.gguf”.*choose it here/); // prettier-ignore
+  look++;
+  assert.match(said({ state: { ...linked, language: 'zh' } }), /“mine\.gguf”/);
+  assert.notEqual(said({ state: linked, model: { info: { ...INFO, name: 'tang' } } }), '');
+  assert.equal(said({ state: linked, model: { info: { ...INFO, name: null } } }), '');
+  assert.equal(said({}), '');
 });
 
+test('model: the cards of models say their sizes, where they come from and which one is loaded', async () => {
+  const { part, one, show } = put();
+  const classes = (name) =>
+    ['austen', 'tang', 'own'].filter((id) => one(`[data-model=${id}]`).classList.contains(name));
+  for (const [view, linked, loaded] of [
+    [{}, ['austen'], []],
+    [{ state: { language: 'zh' } }, ['tang'], []],
+    [{ state: { model: 'tang' } }, ['tang'], []],
+    [{ state: { modelFile: 'mine.gguf' } }, ['own'], []],
+    [{ model: { info: INFO } }, ['austen'], ['austen']],
+    [{ model: { info: { ...INFO, name: 'tang' } } }, ['austen'], ['tang']],
+    [{ model: { info: { ...INFO, name: null } } }, ['austen'], ['own']],
+  ]) {
+    look++;
+    show(view);
+    assert.deepEqual([classes('linked'), classes('loaded')], [linked, loaded], JSON.stringify(view));
+    const again = [...part.querySelectorAll('.load')].map(({ textContent }) => /^(Load again|重新)/.test(textContent));
+    assert.deepEqual(again, ['austen', 'tang'].map((name) => loaded.includes(name)));
+  }
+  show({ state: { modelSlow: false } });
+  for (const name of ['austen', 'tang']) {
+    const { parameters, bytes, heldOut, data, sha256, baselines } = web.CARDS[name];
+    const [size, facts] = ['.model-size', '.model-facts'].map((of) => one(`[data-model=${name}] ${of}`).textContent);
+    const loss = `held-out loss ${heldOut.toFixed(3)} nats`;
+    assert.ok(size.includes(parameters.toLocaleString('en-US')) && size.includes(loss), size);
+    assert.ok(one(`[data-model=${name}] .load`).textContent.includes(web.bytes(bytes)));
+    const said = [...data.map(({ name: of, version }) => `${of} ${version}`), sha256.slice(0, 16)];
+    for (const fact of [...said, ...baselines.map(([of]) => of)]) assert.ok(facts.includes(fact), fact);
+  }
+}); // prettier-ignore
+
+test('model: what is loaded says how much of it has arrived, and can be given up', () => {
+  const { part, one, show } = put();
+  const progress = () => [one('.model-progress-text').textContent, one('progress').value, one('progress').max];
+  for (const [view, expected] of [
+    [loading('austen', 0, 0), ['Opening Austen (English)', 0, 1]],
+    [loading('austen', 123_456, 883_000), ['Loading Austen (English): 123 kB of 883 kB', 123_456, 883_000]],
+    [loading('mine.gguf', 5e6, 4e7), ['Loading mine.gguf: 5.00 MB of 40.0 MB', 5e6, 4e7]],
+  ]) {
+    show(view);
+    assert.deepEqual(progress(), expected);
+    assert.equal(one('.model-progress').hidden, false);
+    for (const button of part.querySelectorAll('.load')) assert.equal(button.disabled, true);
+  }
+  show({});
+  assert.deepEqual([one('.model-progress').hidden, one('.load').disabled], [true, false]);
+}); // prettier-ignore
+
+test('model: a refusal names the file and says what was found', () => {
+  const { one, show } = put();
+  for (const [view, title, sentence] of [
+    [refused('invalid_argument', 'load: expected this, not load: that'), 'photo.png could not be loaded', /^expected this, not load: that$/],
+    [refused('load_failed', 'status 404', 'tang'), 'Tang poems (Chinese) could not be loaded', /^status 404$/],
+    [refused('no_weights', 'config.json, tokenizer.json'), 'photo.png could not be loaded', /^config\.json, tokenizer\.json: none of these files has weights/],
+    [refused('config_json', 'my_config.json'), 'photo.png could not be loaded', /^my_config\.json is not JSON/],
+  ]) {
+    show(view);
+    assert.deepEqual([one('.model-refused').hidden, one('.model-refused h3').textContent], [false, title]);
+    assert.match(one('.model-sentence').textContent, sentence);
+  }
+  show({});
+  assert.equal(one('.model-refused').hidden, true);
+}); // prettier-ignore
+
 describe('model: the button of one', () => {
-  const { AFRESH, DEFAULT } = {
-    AFRESH: { modelOut: [], modelAt: null, modelNear: null },
-    DEFAULT: { en: web.initialState('en').text, zh: web.initialState('zh').text },
-  };
+  const DEFAULT = { en: web.initialState('en').text, zh: web.initialState('zh').text };
   const press = (name, view) => {
     const { asked, one, show } = put();
     one(`[data-model=${name}] .load`).click();
@@ -121,7 +162,7 @@ describe('model: the button of one', () => {
       assert.equal(patch.query ?? null, null);
       const { url, ...files } = message.files;
       assert.deepEqual([message.kind, files], ['load', { kind: 'address', name }]);
-      assert.match(anywhere(url), new RegExp(`^file:///qkv/models/${name}/${name}\\.safetensors$`));
+      assert.ok(url.endsWith(`/models/${name}/${name}.safetensors`), url);
     }
   });
 
@@ -173,7 +214,6 @@ describe('model: the button of one', () => {
 });
 
 describe('model: files of the reader', () => {
-  const AFRESH = { modelOut: [], modelAt: null, modelNear: null };
   const files = [new File(['x'], 'a.safetensors'), new File(['{}'], 'config.json')];
   const wanted = [AFRESH, { kind: 'load', files: { kind: 'files', files } }];
 
@@ -229,21 +269,6 @@ describe('model: files of the reader', () => {
     await rest();
     assert.deepEqual(asked, []);
   });
-});
-
-test('model: a link that was made with a file says so until a file is there', () => {
-  const { one, show } = put();
-  const said = (view) => (show(view), one('.model-linked').hidden ? '' : one('.model-linked').textContent); // prettier-ignore
-  const linked = { modelFile: 'mine.gguf' };
-  assert.match(said({ state: linked }), /^The link shows a model from the file “mine\.gguf”.*choose it here/); // prettier-ignore
-  assert.equal(one('[data-model=austen]').classList.contains('linked'), false);
-  assert.equal(one('[data-model=own]').classList.contains('linked'), true);
-  look++;
-  assert.match(said({ state: { ...linked, language: 'zh' } }), /“mine\.gguf”/);
-  assert.notEqual(said({ state: linked, model: { info: { ...INFO, name: 'tang' } } }), '');
-  assert.equal(said({ state: linked, model: { info: { ...INFO, name: null } } }), '');
-  assert.equal(said({}), '');
-  assert.equal(one('[data-model=austen]').classList.contains('linked'), true);
 });
 
 describe('model: the panel', () => {

@@ -3,8 +3,7 @@
 // controls ask for, which rows it makes anew, and its drawing.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { notesOf } from '../support/notes.js';
-import { fire, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -53,7 +52,6 @@ const SHORT = {
 function put(tokens = TOKENS) {
   const panel = document.createElement('qkv-panel-pair');
   document.body.append(panel);
-  const { lines, note } = notesOf(panel);
   let look = 0;
   const view = ({ pair = PAIR, state = {}, head = 1, list = tokens, ...more } = {}) => ({
     ...{ state: { ...initial, ...state }, look: ++look, list: { tokens: list } },
@@ -61,48 +59,91 @@ function put(tokens = TOKENS) {
     frame: { pair, request: { layer: { tokens }, view: { head } } },
     ...more,
   });
-  const show = (title, more) => note(title, () => panel.update(view(more)));
-  return { panel, lines, note, show, view, find: (selector) => panel.querySelector(selector) };
+  const show = (more) => panel.update(view(more));
+  const find = (selector) => panel.querySelector(selector);
+  const texts = (selector) =>
+    [...panel.querySelectorAll(selector)].map(({ textContent }) => textContent);
+  return { panel, show, view, find, texts, text: (selector) => find(selector).textContent };
 }
 
-test('pair: what it shows in each state', () => {
-  const { panel, lines, note, show, view } = put();
-  show('before a frame', { frame: null });
-  show('without tokens', { list: [] });
-  show('no pair', { pair: null });
-  show('a pair');
-  const same = view();
-  note('once more', () => panel.update(same));
-  note('and again', () => panel.update(same));
-  show('not current', { list: ['a', 'b', 'c'] });
-  show('a chosen key', { state: { pairKey: 1 } });
-  show('another key', { pair: { ...PAIR, key: 2, weight: 0.125 }, state: { pairKey: 2 } });
-  show('two numbers, and a rest', { pair: SHORT });
-  show('keys beyond the tokens', {
-    pair: { ...SHORT, query: 9, key: 8, shares: [{ key: 8, ...part(0.5, 1, -1) }] },
-  });
-  show('no numbers', { pair: { ...PAIR, k: Float32Array.of(NaN, Infinity, 1), dot: NaN } });
-  for (const [scale, title] of [
-    [1 / Math.sqrt(3) + 5e-7, 'a scale that is nearly the usual one'],
-    [1 / Math.sqrt(3) + 7e-7, 'one that is not'],
-    [1 / Math.sqrt(3) - 7e-7, 'one that is not, either'],
-    [0.25, 'its own scale'],
+test('pair: without a pair it says why', () => {
+  const { show, find, text } = put();
+  for (const [more, why] of [
+    [{ frame: null }, 'pair.loading'],
+    [{ list: [] }, 'pair.empty'],
+    [{ pair: null }, 'pair.loading'],
+    [{}, null],
   ]) {
-    show(title, { pair: { ...PAIR, scale } });
+    show(more);
+    assert.deepEqual([find('.pair-waiting').hidden, find('.pair-parts').hidden], [!why, !!why]);
+    if (why) assert.equal(text('.pair-waiting'), web.textOf(why));
   }
-  for (const source of ['random', 'yours', 'trained', 'constructed']) {
-    show(source, { state: { source, seed: 11 }, head: 3 });
-  }
-  web.setLanguage('zh');
-  show('in Chinese', { state: { language: 'zh', positions: 'none' }, head: 0 });
-  requireWritten('pair-states', lines);
+  show({ list: ['a', 'b', 'c'], pair: { ...PAIR, weight: 0.5 } });
+  assert.equal(text('#pair-keys'), 'Keys of “<sat>”', 'a frame of other words changes nothing');
 });
+
+test('pair: each key has its weight, and all together their sum', () => {
+  const { show, find, texts, panel } = put();
+  show();
+  assert.equal(find('#pair-keys').textContent, 'Keys of “<sat>”');
+  assert.deepEqual(texts('.pair-list bdi'), TOKENS);
+  assert.deepEqual(texts('.pair-list b'), ['.250', '.625', '.125']);
+  assert.deepEqual(texts('.pair-sum b'), ['1.000']);
+  assert.equal(find('.pair-list :checked').value, '1');
+  const names = [...panel.querySelectorAll('.pair-list input')].map((radio) =>
+    radio.getAttribute('aria-label'),
+  );
+  assert.equal(names[1], '1 “cat”, weight 0.625');
+  show({ pair: SHORT });
+  assert.deepEqual(texts('.pair-rest .rest-name'), ['7 more']);
+  assert.deepEqual(texts('.pair-list b'), ['1.000', '.000', '.500']);
+});
+
+test('pair: the score is the sum of the products, scaled, divided by τ, and in the softmax', () => {
+  const { show, texts, find } = put();
+  show();
+  const cells = (of) => texts(`[data-of=${of}] tbody td`);
+  assert.deepEqual(cells('score'), ['1.0000', '3.0000', '3.0000', '−2.0000', '0.2500', '−0.5000', '0.5000', '0.0000', '0.0000']);
+  // The value, the weight times the value, and the output.
+  assert.deepEqual(cells('value').slice(0, 6), ['0.7500', '0.4688', '0.5000', '−0.1250', '−0.0781', '−0.2500']);
+  const steps = () => texts('.pair-steps dt').map((name, i) => [name, texts('.pair-steps dd')[i]]);
+  assert.deepEqual(steps(), [
+    ['sum of the products, q·k', '2.5000'],
+    ['times 1/√3 = 0.5774: score s', '1.4434'],
+    ['divided by τ = 0.5', '2.8868'],
+    ['softmax over 3 keys: weight p', '0.6250'],
+  ]);
+  for (const [off, usual] of [[5e-7, true], [7e-7, false], [-7e-7, false], [0.25, false]]) {
+    show({ pair: { ...PAIR, scale: 1 / Math.sqrt(3) + off } });
+    assert.equal(find('.pair-score .formula').hidden, !usual);
+    assert.match(steps()[1][0], usual ? /^times 1\/√3/ : /the scale of this model/);
+  }
+}); // prettier-ignore
+
+test('pair: it says where the head is from, what was computed by whom, and how far off it is', () => {
+  const { show, text, find } = put();
+  const own = /^The core computes q, k, v, the score.*by 1\.2×10⁻⁷\..*off by 2\.3×10⁻⁷, the weight by 3\.5×10⁻⁸ and the output by at most 4\.6×10⁻⁸\.$/;
+  for (const [source, from, check] of [
+    ['constructed', 'previous token: ', own],
+    ['random', 'Head 2: ', own],
+    ['yours', 'Q and K as given: ', /^The core computes the score.*from these q, k and v/],
+    ['trained', 'Head 0.1: ', /^The core computes the score.*from these q, k and v/],
+  ]) {
+    show({ state: { source, seed: 11 } });
+    assert.ok(text('.pair-made').startsWith(from), text('.pair-made'));
+    assert.match(text('.pair-check'), check);
+  }
+  for (const pairKey of [null, 1]) {
+    show({ state: { pairKey } });
+    assert.equal(find('.pair-strongest').hidden, pairKey === null);
+  }
+}); // prettier-ignore
 
 test('pair: what its controls ask for', () => {
   const asked = [];
   document.addEventListener('state-change', ({ detail }) => asked.push(detail));
   const { show, find } = put();
-  show('');
+  show();
   const radio = find('[name=pair-key][value="2"]');
   radio.checked = true;
   fire(radio, 'change');
@@ -113,19 +154,19 @@ test('pair: what its controls ask for', () => {
 
 test('pair: rows and the focus stay as long as they are about the same keys', () => {
   const { show, find } = put();
-  show('');
+  show();
   const first = find('.pair-list input');
   const second = find('[name=pair-key][value="1"]');
   second.focus();
-  show('', { pair: { ...PAIR, weight: 0.5 } });
+  show({ pair: { ...PAIR, weight: 0.5 } });
   assert.equal(find('.pair-list input'), first);
   assert.equal(document.activeElement, second);
-  show('', { pair: { ...PAIR, rest: { keys: 1, ...part(0, 0, 0, 0) } } });
+  show({ pair: { ...PAIR, rest: { keys: 1, ...part(0, 0, 0, 0) } } });
   assert.notEqual(find('.pair-list input'), first);
   assert.equal(document.activeElement, find('.pair-list input'));
   document.activeElement.blur();
   const made = find('.pair-list input');
-  show('', { pair: { ...PAIR, rest: { keys: 2, ...part(0, 0, 0, 0) } } });
+  show({ pair: { ...PAIR, rest: { keys: 2, ...part(0, 0, 0, 0) } } });
   assert.notEqual(find('.pair-list input'), made);
   assert.notEqual(document.activeElement, find('.pair-list input'));
 });
@@ -134,10 +175,10 @@ test('pair: rows are made anew for other keys and other words', () => {
   const { show, find, panel } = put();
   const names = () => Array.from(panel.querySelectorAll('.pair-list bdi'), (of) => of.textContent);
   const keys = () => Array.from(panel.querySelectorAll('.pair-list input'), ({ value }) => value);
-  show('');
+  show();
   const first = find('.pair-list input');
   const others = PAIR.shares.map((share, i) => ({ ...share, key: [0, 2, 3][i] }));
-  show('', { pair: { ...PAIR, key: 2, shares: others } });
+  show({ pair: { ...PAIR, key: 2, shares: others } });
   assert.deepEqual(
     [keys(), names()],
     [
@@ -147,7 +188,7 @@ test('pair: rows are made anew for other keys and other words', () => {
   );
   assert.notEqual(find('.pair-list input'), first);
   const words = ['A', 'dog', 'ran', 'off'];
-  show('', {
+  show({
     pair: { ...PAIR, key: 2, shares: others },
     list: words,
     frame: frameOf(words, others),
@@ -159,27 +200,29 @@ const frameOf = (tokens, shares) => ({
   request: { layer: { tokens }, view: { head: 1 } },
 });
 
-test('pair: what the heads are made of', () => {
-  const lines = [];
-  for (const source of ['constructed', 'random', 'trained', 'yours']) {
-    for (const positions of ['none', 'sinusoidal']) {
-      for (let head = 0; head < 7; head++) {
-        const keys = web.madeOf({ source, positions }, head).join(' ');
-        lines.push(`${source} ${positions} ${head}: ${keys}`);
-      }
-    }
+test('pair: what is said of the components depends on the head, its source and the positions', () => {
+  const [value, without] = ['value', 'without'].map((name) => `pair.made.${name}`);
+  const made = (name, ...more) => [`pair.made.${name}`, ...more, value];
+  for (const [source, positions, head, keys] of [
+    ['constructed', 'sinusoidal', 0, made('reference')],
+    ['constructed', 'none', 0, made('reference', without)],
+    ...[1, 3, 4].map((head) => ['constructed', 'none', head, made('positions', without)]),
+    ['constructed', 'sinusoidal', 1, made('positions')],
+    ['constructed', 'none', 2, made('same')],
+    ['constructed', 'none', 5, made('mean')],
+    ['constructed', 'none', 6, ['pair.made.random']],
+    ['random', 'none', 0, ['pair.made.random']],
+    ['trained', 'none', 0, ['pair.made.trained']],
+    ['yours', 'none', 0, ['pair.made.yours']],
+  ]) {
+    assert.deepEqual(web.madeOf({ source, positions }, head), keys, `${source} ${head}`);
   }
-  for (const language of ['en', 'zh']) {
-    web.setLanguage(language);
-    lines.push(web.madeStory({ ...initial, language, positions: 'none' }, 0));
-  }
-  requireWritten('pair-words', lines);
+  assert.match(web.madeStory({ ...initial, positions: 'none' }, 5), /^In this head W_Q and W_K are 0/);
   assert.deepEqual(web.pairRequest({ pairKey: 3 }), { key: 3 });
   const { pairKey } = web.pairFields;
-  const read = ['-1', '0', '1023', '1024', '5000', 'x'].map((raw) => pairKey.read(raw));
-  assert.deepEqual([pairKey.key, pairKey.initial, ...read.slice(1, 3)], ['pk', null, 0, 1023]);
-  assert.deepEqual(read.slice(3, 5), [1023, 1023]);
-});
+  assert.deepEqual([pairKey.key, pairKey.initial], ['pk', null]);
+  assert.deepEqual(['0', '1023', '1024'].map((raw) => pairKey.read(raw)), [0, 1023, 1023]);
+}); // prettier-ignore
 
 test('pair: bars begin at zero', () => {
   assert.deepEqual(web.reachOf([1, 2]), [0, 2]);
@@ -203,38 +246,28 @@ test('pair: bars begin at zero', () => {
     down: 'M1.1 1v1.000h.8V1z',
   });
   assert.deepEqual(web.columns([1, -2], 0), { up: '', down: '' });
-  let writes = 0;
-  const place = {
-    words: 'a',
-    get textContent() {
-      return this.words;
-    },
-    set textContent(words) {
-      ++writes;
-      this.words = words;
-    },
-  };
-  web.write(place, 'a');
-  assert.equal(writes, 0);
-  web.write(place, 'b');
-  assert.deepEqual([writes, place.words], [1, 'b']);
 });
 
-test('pair: its drawing and its table', async () => {
-  const lines = [];
-  for (const [title, pair, tokens] of [
-    ['three numbers', PAIR, TOKENS],
-    ['two', SHORT, []],
-  ]) {
-    const { name, svg, table, data } = web.pairFigure(pair, tokens);
-    lines.push('', `== ${title}: ${name}, ${svg.width} x ${svg.height}`);
-    lines.push(...svg.body.replaceAll('><', '>\n<').split('\n'));
-    lines.push(...table.map((row) => row.join(' | ')), JSON.stringify(data.pair.tokens));
-    assert.deepEqual({ ...data.pair, tokens: 0 }, { ...pair, tokens: 0 });
+test('pair: its file has all components in a table, with bars, and the way to the weight', async () => {
+  const { svg, table, data } = web.pairFigure(PAIR, TOKENS);
+  assert.deepEqual(table[0], ['component', 'q', 'k', 'q*k', 'v', 'weight*v', 'output']);
+  assert.deepEqual(table[2], [2, -2, 0.25, -0.5, -0.125, 0.625 * -0.125, -0.25]);
+  assert.equal(table.length, 4);
+  for (const words of ['cat', 'q·k = 2.5000', 's = 2.5000 · 0.5774 = 1.4434', 'p = 0.6250 (τ = 0.5)']) {
+    assert.ok(svg.body.includes(words), words);
   }
-  requireWritten('pair-figures', lines);
+  const bars = [...svg.body.matchAll(/<rect x="([\d.]+)"[^>]* width="([\d.]+)"[^>]*fill="(#\w+)"/g)];
+  // Products from -0.5 to 3 on 130 pixels from 290 on.
+  const unit = 130 / 3.5;
+  const drawn = bars.filter((_, i) => i % 2 === 0).map(([, x, width, colour]) => [+x, +width, colour]);
+  const wanted = [3, -0.5, 0].map((p) => [290 + (Math.min(0, p) + 0.5) * unit, Math.abs(p) * unit, p < 0 ? '#d55e00' : '#0072b2']);
+  drawn.forEach(([x, width, colour], i) => {
+    assert.ok(Math.abs(x - wanted[i][0]) < 0.01 && Math.abs(width - wanted[i][1]) < 0.01);
+    assert.equal(colour, wanted[i][2]);
+  });
+  assert.deepEqual(data.pair.tokens, { query: '<sat>', key: 'cat' });
   const { panel, view } = put();
   assert.equal(await panel.figure(view({ frame: null })), null);
   assert.equal(await panel.figure(view({ pair: null })), null);
   assert.equal((await panel.figure(view())).name, 'pair');
-});
+}); // prettier-ignore

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
-import { enter, linesOf, requireWritten } from '../support/operate.js';
+import { enter } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { workers, rest, layOut, leave } = openWindow();
@@ -17,26 +17,11 @@ const web = await modules(
     'page/tokens_part',
     'page/write_part',
     'shared/model_view',
-    'page/speed_part',
     'page/load_part',
   ].map((name) => `features/model/${name}`),
-  ...[
-    'features/masks/page/order_part',
-    'features/cost/page/bench_part',
-    'state/state',
-    'app/export_menu',
-  ],
-  ...[
-    'features/panel',
-    'ui/guess',
-    'features/recurrence/panel',
-    'features/recurrence/page/attention_maps',
-  ],
-  ...[
-    'features/lessons/page/exercise',
-    'features/model/page/model_part',
-    'features/row/page/trained_row_part',
-  ],
+  ...['features/cost/page/bench_part', 'state/state', 'app/export_menu'],
+  ...['features/panel', 'features/recurrence/panel', 'features/recurrence/page/attention_maps'],
+  ...['features/model/page/model_part'],
   ...['features/block/page/depth_part', 'features/learn/page/controls', 'domain/tokenizer'],
 );
 
@@ -114,45 +99,6 @@ describe('model: parts without an answer', () => {
     }
   }
 
-  test('tokens: of a text without surprises there is no mean', () => {
-    const { part, text } = put(web.TokensPart);
-    const said = (surprisal) => {
-      const labels = ['a', 'b', 'c'];
-      const reading = { ...answers.reading, ids: [1, 2, 3], labels, total: 3, surprisal };
-      part.update({ ...viewOf({ reading }), look: said.look++ });
-      return text('.model-chosen');
-    };
-    said.look = 1;
-    assert.doesNotMatch(said(Float32Array.of(NaN, NaN, NaN)), /mean|NaN/i);
-    assert.match(said(Float32Array.of(NaN, 1, 2)), /2 tokens, 1\.5/);
-  });
-
-  test('heads: a score of a half is worth a sentence, and one just below is not', () => {
-    const { part, text } = put(web.HeadsPart);
-    const values = { previous: 0.5, first: 0.4999, induction: 0.75 };
-    const scores = Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, Float32Array.of(value)]),
-    );
-    part.update(viewOf({ ...answers, scores: { ...answers.scores, ...scores } }));
-    const sentences = Object.entries(values).map(([name, value]) =>
-      web.t(`model.heads.${name}${value < 0.5 ? 'Weak' : 'Strong'}`, {
-        ...{ head: '0.0', value: value.toFixed(2) },
-      }),
-    );
-    assert.equal(text('.model-story'), sentences.join(' '));
-  });
-
-  test('speed: the first length is drawn as soon as it is timed', () => {
-    const { part } = put(web.SpeedPart);
-    const drawn = (points) => {
-      const speed = { points, difference: 0, running: true };
-      part.update({ ...viewOf(answers), model: { ...web.NO_MODEL, info, speed } });
-      return part.querySelectorAll('.model-speed svg').length;
-    };
-    assert.equal(drawn([]), 0);
-    assert.equal(drawn([{ length: 8, cached: 1, whole: 2 }]), 1);
-  });
-
   test('load: how a model was trained is drawn when it is unfolded', async () => {
     layOut({ width: 0, height: 0 });
     const { part } = put(web.LoadPart);
@@ -162,14 +108,6 @@ describe('model: parts without an answer', () => {
     layOut(SIZE); // what was folded has a size now
     await rest();
     assert.equal(drawn(), part.querySelectorAll('.model-log').length);
-  });
-
-  test('next: a heading without a text is not there', () => {
-    const { part } = put(web.NextPart);
-    part.update(viewOf(answers));
-    assert.equal(part.querySelector('h3').hidden, false);
-    part.update(viewOf(nothing));
-    assert.equal(part.querySelector('h3').hidden, true);
   });
 
   test('write: what was said of a text goes with its model', () => {
@@ -187,55 +125,6 @@ describe('model: parts without an answer', () => {
     assert.match(text('[data-said]'), /b/);
     show(null);
     assert.equal(text('[data-said]'), '');
-  });
-});
-
-describe('masks: a guess', () => {
-  const swaps = { without: { masked: 0.5, free: 0 }, sinusoidal: { masked: 0.5, free: 0.5 } };
-  const frame = { masks: { swaps, tokens: ['b', 'a'] } };
-  const tokens = ['a', 'b', 'c'];
-  /** A part whose question was answered with the first order, and a way to change the state after that. */
-  function guessed(known = frame) {
-    const { part, asked } = put(web.OrderPart, 'state-change');
-    let state = { ...initial, masksAsk: true };
-    const show = (patch = {}, list = { tokens }) => {
-      state = { ...state, ...patch };
-      part.update({ state, frame: known, look: 1, list });
-      return part.querySelector('qkv-guess').querySelector('.guess-answer').textContent;
-    };
-    show();
-    part.dispatchEvent(new CustomEvent('guessed', { detail: 'breaks' }));
-    const [{ detail }] = asked;
-    return { show, judged: show(detail) };
-  }
-
-  test('is judged for the order that it brought about', () => {
-    const { show, judged } = guessed();
-    assert.notEqual(judged, '');
-    assert.equal(show({ temperature: 3 }), judged, 'what it is not about may change');
-  });
-
-  test('is right from a difference on that rounding does not make', () => {
-    const verdictAt = (masked) =>
-      guessed({ masks: { ...frame.masks, swaps: { ...swaps, without: { masked, free: 0 } } } })
-        .judged;
-    const [at, above] = [1e-4, 1.001e-4].map(verdictAt);
-    const [right, other] = ['guess.right', 'guess.other'].map((key) => web.t(key));
-    assert.ok(at.includes(other) && !at.includes(right), at);
-    assert.ok(above.includes(right), above);
-  });
-
-  test('is no longer judged under another order', () => {
-    const { show } = guessed();
-    assert.equal(show({ maskShuffle: 77 }), '');
-  });
-
-  test('is no longer judged with another number of tokens, as long as the grid shows them', () => {
-    const { show } = guessed();
-    assert.equal(show({}, { tokens: [...tokens, 'd'] }), '');
-    const many = { tokens: Array.from({ length: 40 }, String) };
-    const long = guessed();
-    assert.equal(long.show({}, many), '', 'of 3 and 16');
   });
 });
 
@@ -421,49 +310,4 @@ describe('export: the menu', () => {
     await until(() => said.textContent !== '');
     assert.match(said.textContent, /could not be exported\. What went wrong: it broke/);
   });
-});
-
-describe('lessons: an exercise', () => {
-  const tools = { view: () => ({}), moved: () => false };
-  const question = { text: 'a', choices: ['b', 'c'] };
-  for (const [title, exercise] of [
-    ['with a right choice', { ...question, right: 1 }],
-    ['that is open', question],
-  ]) {
-    test(`${title} keeps its page when the form is sent by a key`, () => {
-      const item = web.exerciseForm(exercise, tools);
-      document.body.append(item);
-      const sent = new Event('submit', { bubbles: true, cancelable: true });
-      item.querySelector('form').dispatchEvent(sent);
-      assert.ok(sent.defaultPrevented);
-    });
-  }
-});
-
-test('row: the steps of a trained head, with its products as bars', () => {
-  const { part } = put(web.LearnedPart);
-  const learned = {
-    ...{ head: 5, query: 2, width: 4, scale: 0.5, temperature: 0.5, allowed: 3, keys: [0, 2] },
-    terms: [Float32Array.of(1, -0.5, 0, 0.126), Float32Array.of(-0.25, 2, 0.3333, 0)],
-    ...{ products: Float32Array.of(0.626, 2.0833), scaled: Float32Array.of(0.313, 1.04165) },
-    ...{ tempered: Float32Array.of(0.626, 2.0833), exps: Float32Array.of(0.23293, 1) },
-    ...{ weights: Float32Array.of(0.16, 0.7), core: Float32Array.of(0.16, 0.7) },
-    ...{ max: 2.0833, sum: 1.43, error: 3e-8 },
-  };
-  const view = (patch) => ({
-    ...{ state: { ...initial, source: 'trained' }, look: 1, list: { tokens: ['a', 'b', 'c'] } },
-    ...{ heads: { source: 'trained', trainedHeads: { layers: 2, perLayer: 4 } } },
-    frame: { row: { learned: { ...learned, ...patch } } },
-  });
-  part.update(view({}));
-  const drawn = Array.from(part.querySelectorAll('.row-terms rect'), (bar) =>
-    ['class', 'y', 'height'].map((name) => bar.getAttribute(name)).join(' '),
-  );
-  assert.deepEqual(drawn, [
-    ...['up 10.00 10.00', 'down 20.00 5.00', 'down 20.00 0.00', 'up 18.74 1.26'],
-    ...['down 20.00 2.50', 'up 0.00 20.00', 'up 16.67 3.33', 'down 20.00 0.00'],
-  ]);
-  const shown = linesOf(part);
-  part.update(view({ temperature: 1, query: 1, head: 2 }));
-  requireWritten('row-learned', [...shown, '=== at a temperature of 1', ...linesOf(part)]);
 });

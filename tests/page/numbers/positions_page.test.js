@@ -1,12 +1,13 @@
 // @about web/src/features/positions/
 // What the parts of the panel about positions show and ask for: dials that are turned, a key that goes along with its query, numbers
-// that are typed, maps and axes. tests/page/operated/positions-*.txt has it; QKV_REFRESH=1 writes it.
+// that are typed, maps and axes.
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
-import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { afterEach, mock, test } from 'node:test';
+import { enter, fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
-const { rest, layOut } = openWindow();
+const { rest, layOut, leave } = openWindow();
+afterEach(leave);
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...[
@@ -23,6 +24,7 @@ const web = await modules(
     'features/positions/shared/pair_table',
     'features/positions/state',
     'state/state',
+    'ui/numbers',
   ],
 );
 const D = 64;
@@ -85,85 +87,80 @@ function resultOf(
   };
 }
 
-const said = [];
-for (const name of ['state-change', 'canvas-given', 'surface-resized']) {
-  document.addEventListener(name, ({ detail }) => {
-    const told = JSON.stringify(detail, (_, value) =>
-      value instanceof HTMLElement ? value.localName : value,
-    );
-    said.push(`${name} ${told ?? ''}`);
-  });
-}
-const folded = (element) => (element.matches('qkv-matrix, .dials') ? 'short' : 'open');
-
-/** A part alone on its page; `show` has it shown a state, and writes down what is otherwise than before. */
+/** A part alone on its page: `show` has it shown a state, and `asked` is what it asks for. */
 async function put(name) {
-  document.body.innerHTML = '<button id="elsewhere"></button>';
   const part = document.createElement(name);
+  document.body.innerHTML = '<button id="elsewhere"></button>';
   document.body.append(part);
+  const asked = [];
+  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
   await rest();
-  const lines = [];
-  let before = [];
-  const note = (title) => {
-    const now = linesOf(part, { fold: folded });
-    lines.push('', `=== ${title}`, ...said.splice(0), ...differences(before, now));
-    before = now;
-  };
-  const show = async (
-    title,
-    patch = {},
-    { result, tokens = ['The', 'cat', 'sat'], ...more } = {},
-  ) => {
+  const show = async (patch = {}, { result, tokens = ['The', 'cat', 'sat'], ...more } = {}) => {
     const state = { ...web.initialState('en'), ...patch };
     const positions = result === undefined ? resultOf(state) : result;
     const frame = positions && { positions, request: { layer: { tokens } } };
     part.update({ state, frame, list: { tokens }, engine: { kind: 'ready' }, look: 1, ...more });
     await rest();
-    note(title);
   };
-  const act = async (title, work) => {
-    work();
-    await rest();
-    note(title);
+  const find = (selector) => part.querySelector(selector);
+  const all = (selector) => [...part.querySelectorAll(selector)];
+  return {
+    ...{ part, asked, show, find, all },
+    text: (selector) => find(selector).textContent,
+    texts: (selector) => all(selector).map(({ textContent }) => textContent),
+    /** What is asked for by entering a value. */
+    entered(selector, value, event = 'input') {
+      fire(Object.assign(find(selector), { value: String(value) }), event);
+      return asked.splice(0)[0];
+    },
   };
-  return { part, lines, show, act, find: (selector) => part.querySelector(selector) };
 }
+const numbersOf = (element, ...names) => names.map((name) => Number(element.getAttribute(name)));
+const near = (got, wanted, within = 1e-3) =>
+  got.forEach((value, i) =>
+    assert.ok(Math.abs(value - wanted[i]) < within, `${got}, not ${wanted}`),
+  );
 
 // ---- dials ----
 
-test('positions: the hands of a dial, their names and the angle between them', async () => {
-  const { part, lines, show } = await put('qkv-dials');
-  await show('before a frame', {}, { result: null });
+test('positions: the hands of every dial are the sine and the cosine of their pair at p and p + k', async () => {
+  const { all, show, find, text } = await put('qkv-dials');
   for (const [position, shift, pair, layout] of [
     [10, 5, 4, 'interleaved'],
     [10, 5, 4, 'concatenated'],
     [10, 0, 0, 'interleaved'],
     [3, 128, 31, 'interleaved'],
-    [7, 4, 0, 'concatenated'],
-    [2, 3, 0, 'concatenated'],
     [0, 6, 0, 'interleaved'],
     [65536, 1, 5, 'interleaved'],
-    [4, 1, 12, 'interleaved'],
   ]) {
-    await show(`p ${position}, k ${shift}, pair ${pair}, ${layout}`, {
-      position,
-      shift,
-      pair,
-      layout,
+    await show({ position, shift, pair, layout });
+    const w = web.frequency(pair);
+    const tips = [position, position + shift].map((p) => [Math.sin(p * w), -Math.cos(p * w)]);
+    const large = find('.dial-large');
+    ['from', 'to'].forEach((name, i) => {
+      near(numbersOf(large.querySelector(`.hand-${name}`), 'x2', 'y2'), tips[i]);
+      near(numbersOf(large.querySelector(`.tip-${name}`), 'cx', 'cy'), tips[i]);
     });
-    // A dial is some 2 wide: a tenth is much.
-    for (const dial of part.querySelectorAll('.dial-large, .dial:nth-of-type(7n + 1)')) {
-      for (const { attributes } of dial.querySelectorAll('line, .turned, .tip, .name')) {
-        lines.push(Array.from(attributes, ({ name, value }) => `${name}=${value}`).join(' '));
-      }
-    }
+    const angle = (shift * w) % (2 * Math.PI);
+    const arc = large.querySelector('.turned').getAttribute('d');
+    if (angle === 0) assert.equal(arc, '');
+    else assert.ok(arc.includes(` 0 ${angle > Math.PI ? 1 : 0} 1 `), arc);
+    all('.dial').forEach((dial, of) => {
+      const at = (position + shift) * web.frequency(of);
+      near(numbersOf(dial.querySelector('.hand-to'), 'x2', 'y2'), [Math.sin(at), -Math.cos(at)]);
+    });
+    assert.equal(find('[name=pair]:checked').value, `${pair}`);
+    const values = { pair, p: position, k: shift, frequency: web.digits(w, 4), period: web.digits((2 * Math.PI) / w, 4) };
+    const turned = { angle: web.digits(shift * w, 4), degrees: web.digits((shift * w * 180) / Math.PI, 4) };
+    assert.equal(text('.dial-text'), web.t('dials.text', { ...values, ...turned }));
   }
-  await show('another pair alone', { position: 4, shift: 1, pair: 11 });
-  requireWritten('positions-dials', lines);
-});
+  await show({ position: 10, shift: 1, pair: 12 });
+  const [from, to] = ['from', 'to'].map((name) => numbersOf(find(`.name-${name}`), 'x', 'y'));
+  assert.ok(Math.hypot(from[0] - to[0], from[1] - to[1]) > 0.4, 'names of hands that nearly meet stand aside');
+}); // prettier-ignore
 
 test('positions: a hand is turned by the pointer, the nearer one, and stops at its limits', async () => {
-  const { part, lines, show, act, find } = await put('qkv-dials');
+  const { part, show, find, asked } = await put('qkv-dials');
   const svg = find('.dial-large svg');
   const captured = [];
   svg.setPointerCapture = (id) => captured.push(id);
@@ -172,107 +169,95 @@ test('positions: a hand is turned by the pointer, the nearer one, and stops at i
     const [x, y] = [320 + 90 * Math.sin(angle), 160 - 90 * Math.cos(angle)];
     return { clientX: x, clientY: y, pointerId: 3, button: 0, ...more };
   };
-  const down = (angle, more) => {
-    const event = new PointerEvent('pointerdown', {
-      bubbles: true,
-      cancelable: true,
-      ...at(angle, more),
-    });
-    svg.dispatchEvent(event);
-    said.push(`held ${captured.splice(0)}${event.defaultPrevented ? ', taken' : ''}`);
+  const down = (angle, more) => !fire(svg, 'pointerdown', PointerEvent, at(angle, more));
+  const moves = (...angles) => {
+    for (const angle of angles) fire(svg, 'pointermove', PointerEvent, at(angle));
+    return asked.splice(0);
   };
-  const move = (angle) => fire(svg, 'pointermove', PointerEvent, at(angle));
-  await act('before there is anything', () => down(1));
-  await show('p = 10, k = 5, pair 8', { position: 10, shift: 5, pair: 8 });
+  assert.deepEqual([down(1), moves(2)], [false, []], 'before there is anything');
+  await show({ position: 10, shift: 5, pair: 8 });
   const [from, to] = [1, 1.5]; // 10 and 15 steps of 0.1
-  for (const [name, angle] of [
-    ['near p', from + 0.2],
-    ['near p + k', to - 0.2],
-    ['before p', from - 2],
-    ['beyond p + k', to + 2],
+  for (const [angle, hand, first] of [
+    [from + 0.2, 'position', 10],
+    [to - 0.2, 'shift', 5],
+    [from - 2, 'position', 10],
+    [to + 2, 'shift', 5],
   ]) {
-    await act(`grabbed ${name}`, () => down(angle));
-    await act('turned on and back', () =>
-      [0.3, 0.62, 0.1, -0.4].forEach((more) => move(angle + more)),
-    );
-    await act('across the top', () => [2, 3.5, 5, 7, 8].forEach((more) => move(angle + more)));
-    await act('far back, and on again', () =>
-      [6, 4, 2, 0, -2, -4, -3.5].forEach((more) => move(angle + more)),
-    );
-    await act('let go', () =>
-      fire(svg, name === 'near p' ? 'pointercancel' : 'pointerup', PointerEvent, at(0)),
-    );
-    await act('moved after that', () => move(2));
+    assert.deepEqual([down(angle), captured.splice(0)], [true, [3]]);
+    // Steps of 0.1 from where it was grabbed, across the top, and not below 0; it turns back at once from there.
+    for (const [more, value] of [[0.3, 3], [0.62, 6], [0.1, 1], [-0.4, -4], [2, 20], [5, 50], [8, 80], [6, 60], [3, 30], [1, 10]]) {
+      assert.deepEqual(moves(angle + more), [{ [hand]: Math.max(0, first + value) }], `${hand} ${more}`);
+    }
+    assert.deepEqual(moves(angle - 1, angle - 1.5, angle - 1).at(-1), { [hand]: 5 }, 'it has stopped at 0');
+    fire(svg, hand === 'shift' ? 'pointercancel' : 'pointerup', PointerEvent, at(0));
+    assert.deepEqual(moves(2), []);
   }
-  await act('another button', () => {
-    down(from, { button: 2 });
-    move(from + 1);
-  });
-  await show('k at its end', { position: 0, shift: 128, pair: 0 });
-  await act('k beyond its end', () => {
-    down(128 - 2 * Math.PI * 20);
-    [1, 2, 3, 2].forEach((more) => move(128 + more));
-  });
-  const radios = part.querySelectorAll('[name=pair]');
-  for (const pair of [0, 13, 31]) {
-    await act(`pair ${pair} is chosen`, () => {
-      radios[pair].checked = true;
-      fire(radios[pair], 'change');
-    });
-  }
-  requireWritten('positions-turned', lines);
-});
+  assert.deepEqual([down(from, { button: 2 }), moves(from + 1)], [false, []]);
+  const radio = part.querySelectorAll('[name=pair]')[13];
+  radio.checked = true;
+  fire(radio, 'change');
+  assert.deepEqual(asked, [{ pair: 13 }]);
+}); // prettier-ignore
 
 // ---- one pair, and the shift ----
 
 test('positions: a rotation with its numbers', async () => {
-  const { part, lines, show } = await put('qkv-rotation');
-  await show('before a frame', {}, { result: null });
+  const { part, show, texts, text } = await put('qkv-rotation');
+  await show({}, { result: null });
   assert.ok(part.hidden);
-  await show('pair 0', { position: 12, shift: 3, pair: 0 });
-  await show('pair 31, sines first', {
-    position: 1203,
-    shift: 128,
-    pair: 31,
-    layout: 'concatenated',
-  });
-  await show('pair 7', { position: 5, shift: 10, pair: 7 });
-  await show('nothing is computed', {}, { result: null });
-  requireWritten('positions-rotation', lines);
-});
+  for (const [position, shift, pair, layout] of [
+    [12, 3, 0, 'interleaved'],
+    [1203, 128, 31, 'concatenated'],
+    [5, 10, 7, 'interleaved'],
+  ]) {
+    await show({ position, shift, pair, layout });
+    const w = web.frequency(pair);
+    const [s, c] = [Math.sin(shift * w), Math.cos(shift * w)];
+    const at = (p) => [Math.sin(p * w), Math.cos(p * w)];
+    for (const [name, values] of [
+      ['block', [c, s, -s, c]],
+      ['from', at(position)],
+      ['product', at(position + shift)],
+      ['to', at(position + shift)],
+    ]) {
+      near(texts(`[data-of=${name}] i`).map((cell) => Number(cell.replace('−', '-'))), values, 2e-6);
+    }
+    assert.equal(text('[data-under=to]'), `PE(${position + shift})`);
+    const [first, second] = web.columnsOfPair(layout, pair);
+    assert.equal(text('.caption'), web.t('shift.pair', { first, second, position }));
+  }
+  assert.equal(text('[data-under=block]'), 'M₁₀');
+}); // prettier-ignore
 
 test('positions: sliders of p and k, and a number that is typed', async () => {
-  const { lines, show, act, find } = await put('qkv-shift');
-  const [slider, box, shift] = ['#position', '#position-number', '#shift'].map(find);
-  slider.value = '2';
-  await act('before there is a p', () => fire(slider, 'input'));
-  await show('before a frame', {}, { result: null });
-  for (const position of [0, 1, 2, 10, 300, 65535, 65536]) {
-    await show(`p = ${position}`, { position, shift: position % 129 });
-    const now = Number(slider.value);
-    for (const value of [now - 1, now, now + 1, 0, 40, 641]) {
-      slider.value = String(value);
-      fire(slider, 'input');
-    }
-    slider.value = String(now);
-    await act('the slider is moved', () => undefined);
+  const { show, find, text, entered, asked } = await put('qkv-shift');
+  for (const [position, by, to] of [
+    [0, -1, 0], [0, 1, 1], [1, -1, 0], [2, 1, 3], [10, -1, 9], // less than a position is one
+    [300, 1, 303], [300, -1, 298 - 5], [65535, -1, 64409], [65535, 1, 65535],
+  ]) {
+    await show({ position });
+    const now = Number(find('#position').value);
+    assert.deepEqual(entered('#position', now + by), { position: to }, `${position} ${by}`);
+  } // prettier-ignore
+  const typed = { 12: 12, 12.6: 13, '-3': 0, 65537: 65536, '1e9': 65536, 0: 0 };
+  for (const [raw, position] of Object.entries(typed)) {
+    enter(find('#position-number'), raw);
+    assert.deepEqual(asked.splice(0)[0], { position }, raw);
   }
-  for (const typed of ['12', '12.6', '-3', '65537', '1e9', '', 'x', '0']) {
-    await act(`typed "${typed}"`, () => enter(box, typed));
-  }
-  box.focus();
-  box.value = '77';
-  await show('p = 5 while something is typed', { position: 5 });
-  assert.equal(box.value, '77');
-  document.querySelector('#elsewhere').focus();
-  await show('p = 6', { position: 6 });
-  assert.equal(box.value, '6');
-  for (const k of [0, 64, 128]) await act(`k is set to ${k}`, () => enter(shift, String(k)));
-  for (const layout of ['concatenated', 'interleaved']) {
-    await act(layout, () => fire(find(`[value=${layout}]`), 'change'));
-    await show(layout, { layout });
-  }
-  requireWritten('positions-shift', lines);
+  for (const raw of ['', 'x']) enter(find('#position-number'), raw);
+  assert.deepEqual(asked, []);
+  assert.deepEqual(entered('#shift', 64), { shift: 64 });
+  assert.deepEqual(entered('[value=concatenated]', 'concatenated', 'change'), {
+    layout: 'concatenated',
+  });
+  await show({ position: 5, shift: 7, layout: 'concatenated' });
+  assert.deepEqual(
+    [text('output'), find('[name=pair-layout]:checked').value],
+    ['k = 7', 'concatenated'],
+  );
+  assert.equal(text('.residual strong'), '1.2×10⁻⁷');
+  await show({}, { result: null });
+  assert.equal(find('.residual').hidden, true);
 });
 
 test('positions: the box of p shows what was taken while it keeps the focus', async () => {
@@ -281,7 +266,7 @@ test('positions: the box of p shows what was taken while it keeps the focus', as
   box.focus();
   for (const [typed, position] of [['12.6', 13], ['1e9', 65536], ['', 65536]]) {
     enter(box, typed);
-    await show(typed, { position });
+    await show({ position });
     assert.equal(box.value, String(position), typed);
   } // prettier-ignore
 });
@@ -289,114 +274,97 @@ test('positions: the box of p shows what was taken while it keeps the focus', as
 // ---- the drift ----
 
 test('positions: the axes of the drift have 16 octaves and the powers of ten from -8 to -2', () => {
-  const lines = [];
-  for (const [width, height] of [
-    [640, 250],
-    [300, 100],
-  ]) {
-    const { x, y, ...edges } = web.driftScale(width, height);
-    const at = (scale, values) => values.map((value) => scale(value).toFixed(2)).join(' ');
-    lines.push(`${width} x ${height}: ${JSON.stringify(edges)}`);
-    lines.push(
-      at(x, [0, 0.5, 1, 2, 16, 65536]),
-      at(y, [0, 1e-40, 1e-9, 5e-9, 6e-9, 1e-8, 1e-5, 0.01, 0.02, 1]),
-    );
+  for (const [width, height] of [[640, 250], [300, 100]]) {
+    const { x, y, left, right, top, bottom } = web.driftScale(width, height);
+    assert.deepEqual([left, right, top, bottom], [46, width - 14, 12, height - 34]);
+    assert.deepEqual([0, 1, 65536].map(x), [left, left, right]);
+    near([1, 4, 12].map((octave) => x(2 ** octave)), [1, 4, 12].map((octave) => left + (octave / 16) * (right - left)));
+    near([y(10 ** -1.7), y(0), y(1e-40), y(1e-5)], [top, bottom, bottom, (top + bottom) / 2]);
+    const decade = (bottom - top) / 6.6;
+    near([y(1e-4) - y(1e-3), y(1e-8) - y(1e-7)], [decade, decade]);
+    const drift = { positions: [1, 16, 65536], naive: [1e-7, 0, 0.01], core: [1e-8, 1e-8, 1e-8] };
+    const points = web.driftPath(drift, 'naive', width, height).slice(1).split('L').map((point) => point.split(' ').map(Number));
+    drift.positions.forEach((p, i) => near(points[i], [x(p), y(drift.naive[i])], 0.06));
   }
-  const drift = { positions: [1, 16, 65536], naive: [1e-7, 0, 0.01], core: [1e-8, 1e-8, 1e-8] };
-  lines.push(web.driftPath(drift, 'naive', 640, 250), web.driftPath(drift, 'core', 640, 250));
-  requireWritten('positions-axes', lines);
-});
+}); // prettier-ignore
 
-test('positions: the drift at several widths and places', async () => {
-  const { lines, show } = await put('qkv-drift');
-  await show('before a frame', {}, { result: null });
-  for (const position of [0, 1, 300, 65536]) await show(`p = ${position}`, { position });
-  const state = { ...web.initialState('en'), position: 9 };
-  const short = { ...driftOf(), positions: Int32Array.of(1, 2, 4, 8, 16) };
-  await show(
-    'no positions beyond 16',
-    { position: 9 },
-    { result: resultOf(state, { drift: short }) },
-  );
+test('positions: the drift has a mark at p, and is told at three positions', async () => {
+  const { show, find, texts, all } = await put('qkv-drift');
+  await show({}, { result: null });
+  assert.equal(find('svg.drift, .drift-stage svg'), null);
+  for (const position of [0, 300, 65536]) {
+    await show({ position });
+    const { x, y } = web.driftScale(640, 250);
+    near(numbersOf(find('.dot-naive'), 'cx', 'cy'), [x(position), y(2.5e-6)], 0.01);
+    near(numbersOf(find('.dot-core'), 'cx', 'cy'), [x(position), y(5.9e-8)], 0.01);
+    assert.deepEqual(texts('.drift-now dd'), ['2.5×10⁻⁶', '5.9×10⁻⁸']);
+    assert.ok(texts('.at-position')[0].includes(`p = ${position}, k = 5`));
+  }
+  const said = find('.drift-stage svg').getAttribute('aria-label');
+  assert.match(said, /from p = 16: 4\.8×10⁻⁷ in float32, 6\.0×10⁻⁸ in float64; from p = 4096: 1\.2×10⁻⁴.*; from p = 65536: 0\.0020/);
+  assert.deepEqual(all('path.curve').length, 4, 'two curves, and two in the key');
   layOut({ width: 300.6, height: 100 });
   await rest();
-  await show('narrow', { position: 9 });
-  layOut({ width: 640, height: 320 });
-  await rest();
-  requireWritten('positions-drift', lines);
-});
+  assert.equal(find('.drift-stage svg').getAttribute('viewBox'), '0 0 301 250');
+}); // prettier-ignore
 
 // ---- the picture of the encoding ----
 
-test('positions: the picture of the encoding, its rows and the cell that is followed', async () => {
-  const { part, lines, show, act, find } = await put('qkv-encoding');
-  const model = () => {
-    const { describe, partner, rowLabels, colLabels, ...rest } = part.matrix.model;
-    const cells = [
-      { row: 0, col: 0 },
-      { row: 2, col: 1 },
-      { row: 3, col: 63 },
-    ];
-    return JSON.stringify({
-      ...rest,
-      rows: rowLabels.length,
-      last: [rowLabels.at(-1), colLabels.at(-1)],
-      partner: cells.map(partner),
-      cells: cells.map(describe),
-    })
-      .replace(/-?\d+\.\d{5,}/g, (value) => Number(value).toFixed(4))
-      .match(/.{1,150}/g);
-  };
-  await show('before a frame', {}, { result: null });
-  assert.deepEqual(part.matrix.model, null);
-  await show('after the engine failed', {}, { result: null, engine: { kind: 'failed' } });
-  for (const [title, patch, length] of [
-    ['sixty-four positions', { position: 10, pair: 4 }, 64],
-    ['beyond them', { position: 64, pair: 4 }, 64],
-    ['the last of them', { position: 63, layout: 'concatenated', pair: 31 }, 64],
-    ['as many as fit', { position: 100 }, 128],
-    ['more than fit', { position: 128, shift: 2 }, 129],
-    ['twice as many', { position: 1 }, 256],
+test('positions: the picture of the encoding has a row for each position, and follows p and the pair', async () => {
+  const { part, show, find, text, asked } = await put('qkv-encoding');
+  await show({}, { result: null });
+  assert.deepEqual([part.matrix.model, find('.legend').hidden], [null, true]);
+  assert.equal(text('.placeholder'), web.textOf('map.loading'));
+  await show({}, { result: null, engine: { kind: 'failed' } });
+  assert.equal(text('.placeholder'), web.textOf('map.failed'));
+  for (const [patch, length, home, beyond] of [
+    [{ position: 10, pair: 4 }, 64, { row: 10, col: 8 }, false],
+    [{ position: 64, pair: 4 }, 64, { row: 63, col: 8 }, true],
+    [{ position: 63, layout: 'concatenated', pair: 31 }, 64, { row: 63, col: 31 }, false],
+    [{ position: 128, shift: 2 }, 129, { row: 128, col: 8 }, false],
+    [{ position: 1 }, 256, { row: 1, col: 8 }, false],
   ]) {
-    await show(title, patch, {
-      result: resultOf({ ...web.initialState('en'), ...patch }, { length }),
-    });
-    lines.push(...model(), JSON.stringify(part.surfaces()));
+    const state = { ...web.initialState('en'), ...patch };
+    await show(patch, { result: resultOf(state, { length }) });
+    const { model } = part.matrix;
+    assert.deepEqual([model.rows, model.cols, model.home, model.bracket], [length, D, home, [0, 3]]);
+    assert.equal(model.rowHeight, Math.min(6, (6 * 128) / length), 'at most 128 rows of six pixels');
+    assert.equal(model.partner({ row: 2, col: 1 }), 2 + state.shift);
+    const value = encodingAt(3, state.layout)[63];
+    assert.equal(model.describe({ row: 3, col: 63 }), `position 3, dimension 63: ${web.digits(value)}`);
+    assert.match(model.describe({ row: 2, col: 0 }), /^position 2 “sat”, dimension 0: /);
+    assert.equal(text('.pick'), web.t(beyond ? 'positions.beyond' : 'positions.pick', { p: state.position }));
   }
-  const same = find('.legend-now').style.left;
-  assert.match(same, /%$/);
-  for (const layout of web.LAYOUTS) {
-    await show(layout, { layout, position: 3 });
-    await act('a cell is pinned', () =>
-      part.dispatchEvent(new CustomEvent('cell-pinned', { detail: { row: 20, col: 37 } })),
-    );
-    await act('none is', () =>
-      part.dispatchEvent(new CustomEvent('cell-pinned', { detail: null })),
-    );
+  for (const [layout, pair] of [['interleaved', 18], ['concatenated', 5]]) {
+    await show({ layout, position: 3 });
+    part.dispatchEvent(new CustomEvent('cell-pinned', { detail: { row: 20, col: 37 } }));
+    part.dispatchEvent(new CustomEvent('cell-pinned', { detail: null }));
+    assert.deepEqual(asked.splice(0), [{ position: 20, pair }]);
   }
-  await show('one token', { position: 3 }, { tokens: ['The'] });
-  lines.push(...model());
-  await show('without tokens', { position: 3 }, { tokens: [] });
-  lines.push(...model());
-  await show('out of sight', { position: 4, pair: 5 }, { result: null });
-  lines.push(...model());
+  await show({ position: 3 }, { tokens: [] });
+  assert.equal(part.matrix.model.bracket, null);
+  await show({ position: 4, pair: 5 }, { result: null });
+  assert.deepEqual(part.matrix.model.home, { row: 4, col: 10 }, 'out of sight what was shown stays');
+  const left = parseFloat(find('.legend-now').style.left);
+  assert.ok(Math.abs(left - 50 * (1 + Math.sin(4 * web.frequency(5)))) < 1e-3);
   part.matrix.hidden = true;
   assert.deepEqual(part.surfaces(), {});
-  requireWritten('positions-encoding', lines);
-});
+}); // prettier-ignore
 
 // ---- schemes ----
 
 test('positions: what is drawn anew is the scheme alone, not the numbers of the page', async () => {
-  const { show, find } = await put('qkv-scheme');
-  const asked = [];
-  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
-  await show('with a seed of the page', { scheme: 'learned', seed: 11 });
-  assert.equal(find('.drawn .hint').textContent, 'Random, seed 11.');
-  find('.drawn button').click();
-  assert.deepEqual(Object.keys(asked[0]), ['positionsSeed']);
-  await show('with one of its own', { scheme: 'learned', seed: 11, positionsSeed: 5 });
-  assert.equal(find('.drawn .hint').textContent, 'Random, seed 5.');
+  const { show, find, text, asked } = await put('qkv-scheme');
+  await show({ scheme: 'learned', seed: 11 });
+  assert.equal(text('.drawn .hint'), 'Random, seed 11.');
+  for (const [value, positionsSeed] of [[0, 0], [0.999999999, 999_999], [0.5, 500_000]]) {
+    mock.method(Math, 'random', () => value);
+    find('.drawn button').click();
+    mock.restoreAll();
+    assert.deepEqual(asked.splice(0), [{ positionsSeed }]);
+  } // prettier-ignore
+  await show({ scheme: 'learned', seed: 11, positionsSeed: 5 });
+  assert.equal(text('.drawn .hint'), 'Random, seed 5.');
   const { positionsRequest } = web;
   const state = { ...web.initialState('en'), seed: 11 };
   assert.equal(positionsRequest(state).seed, 11, 'links of before mean what they meant');
@@ -404,111 +372,87 @@ test('positions: what is drawn anew is the scheme alone, not the numbers of the 
 });
 
 test('positions: the map of each scheme, its legend and its words', async () => {
-  const { part, lines, show, act, find } = await put('qkv-scheme');
+  const { part, show, find, text, texts, asked } = await put('qkv-scheme');
   assert.deepEqual(part.surfaces(), {});
-  await show('before a frame', {}, { result: null });
-  lines.push(JSON.stringify(part.surfaces()));
-  const state = web.initialState('en');
+  await show({}, { result: null });
+  assert.deepEqual([Object.keys(part.surfaces()), part.matrix.model], [['scheme'], null]);
   for (const scheme of web.SCHEMES) {
-    await show(scheme, { scheme, seed: 11 });
-    const { describe, rowLabels, colLabels, ...rest } = part.matrix.model;
-    lines.push(JSON.stringify({ ...rest, last: [rowLabels.at(-1), colLabels.at(-1)] }));
-    for (const [row, col] of [
-      [0, 0],
-      [3, 9],
-      [30, 20],
-      [47, 0],
-    ])
-      lines.push(describe({ row, col }));
+    await show({ scheme });
+    const { rows, cols, describe, name } = part.matrix.model;
+    assert.deepEqual([rows, cols, find('[name=scheme]:checked').value], [SPAN, SPAN, scheme]);
+    assert.ok(name.startsWith(web.textOf(`scheme.${scheme}`)));
+    const buckets = scheme === 't5';
+    assert.deepEqual(texts('.ticks span'), buckets ? ['0', '16', '31'] : ['−31.5', '0', '31.5']);
+    const value = ((3 * SPAN + 9) % 53) - 20;
+    const words = buckets ? `bucket ${value}` : web.digits(value);
+    assert.equal(describe({ row: 3, col: 9 }), `i = 3, j = 9, i − j = −6: ${words}`);
+    assert.equal(find('.drawn').hidden, !['learned', 'xl', 'rotary'].includes(scheme));
+    assert.match(text('.diagonals'), /1\.2×10⁻⁷$/);
   }
-  const bare = resultOf(state, { slopes: undefined, scheme: schemeOf('alibi') });
-  await show('before the slopes are there', { scheme: 'alibi' }, { result: bare });
-  const odd = Float32Array.of(0.1, 1.5, 10, 100, 0.25, 0.5, 1, 2);
-  await show('other slopes', { scheme: 'alibi' }, { result: { ...bare, slopes: odd } });
-  await show('out of sight', { scheme: 'alibi', seed: 12 }, { result: null });
-  await show('after the engine failed', { scheme: 'alibi' }, { engine: { kind: 'failed' } });
-  await show('again', { scheme: 'rotary' });
-  for (const [value, limit] of [
-    [0, 'lowest'],
-    [0.999999, 'highest'],
-    [0.5, 'middle'],
-  ]) {
-    mock.method(Math, 'random', () => value);
-    await act(`the ${limit} seed is drawn`, () => find('.drawn button').click());
-    mock.restoreAll();
-  }
-  for (const scheme of ['t5', 'learned'])
-    await act(`${scheme} is chosen`, () => fire(find(`[value=${scheme}]`), 'change'));
-  find('[value=xl]').value = 'unknown';
-  await act('something unknown', () => fire(find('[value=unknown]'), 'change'));
-  requireWritten('positions-maps', lines);
+  await show({ scheme: 'alibi' });
+  assert.match(
+    text('.how'),
+    /head 3 of 8, m = 0\.125\. The slopes of all heads: 0\.5, 0\.25, 0\.125, 0\.0625, /,
+  );
+  await show({ scheme: 'alibi' }, { engine: { kind: 'failed' } });
+  assert.deepEqual([part.matrix.model, text('.placeholder')], [null, web.textOf('map.failed')]);
+  for (const scheme of ['t5', 'learned']) fire(find(`[value=${scheme}]`), 'change');
+  fire(Object.assign(find('[value=xl]'), { value: 'unknown' }), 'change');
+  assert.deepEqual(asked, [{ scheme: 't5' }, { scheme: 'learned' }]);
 });
 
 // ---- rotary ----
 
 test('positions: q and k go where they are put, or along with each other, and stop where one must', async () => {
-  const { lines, show, act, find } = await put('qkv-rotary');
-  const [q, k, hold] = ['#rotaryQ', '#rotaryK', '#hold'].map(find);
-  hold.checked = true;
-  await act('held before there is anything', () => enter(q, '3'));
-  await act('k, before there is anything', () => enter(k, '9'));
-  hold.checked = false;
-  await show('before a frame', {}, { result: null });
-  await show('12 and 5', { rotaryQ: 12, rotaryK: 5 });
-  await act('q alone', () => enter(q, '40'));
-  await act('k alone', () => enter(k, '41'));
-  hold.checked = true;
-  for (const [m, n] of [
-    [12, 5],
-    [5, 12],
-    [0, 4096],
-    [4096, 4090],
-    [7, 7],
-  ]) {
-    await show(`${m} and ${n}`, { rotaryQ: m, rotaryK: n });
-    for (const [slider, name] of [
-      [q, 'q'],
-      [k, 'k'],
-    ]) {
+  const { show, find, entered, asked } = await put('qkv-rotary');
+  await show({ rotaryQ: 12, rotaryK: 5 });
+  assert.deepEqual(entered('#rotaryQ', 40), { rotaryQ: 40 });
+  assert.deepEqual(entered('#rotaryK', 41), { rotaryK: 41 });
+  find('#hold').checked = true;
+  for (const [m, n] of [[12, 5], [5, 12], [0, 4096], [4096, 4090], [7, 7]]) {
+    for (const [slider, own, other] of [['#rotaryQ', m, n], ['#rotaryK', n, m]]) {
       for (const to of [0, 3, 20, 4096]) {
-        await show('as before', { rotaryQ: m, rotaryK: n });
-        await act(`${name} to ${to}`, () => {
-          slider.value = String(to);
-          fire(slider, 'input');
-        });
+        await show({ rotaryQ: m, rotaryK: n });
+        const got = entered(slider, to);
+        const by = Math.min(4096 - other, Math.max(-other, to - own));
+        assert.deepEqual(got, { rotaryQ: m + by, rotaryK: n + by }, `${m} ${n} ${slider} ${to}`);
       }
     }
-  }
-  await show('held twice', { rotaryQ: 12, rotaryK: 5 });
-  await act('q twice before it is shown', () =>
-    ['14', '16'].forEach((to) => ((q.value = to), fire(q, 'input'))),
-  );
-  requireWritten('positions-held', lines);
+  } // prettier-ignore
+  await show({ rotaryQ: 12, rotaryK: 5 });
+  for (const value of ['14', '16']) fire(Object.assign(find('#rotaryQ'), { value }), 'input');
+  assert.deepEqual(asked.at(-1), { rotaryQ: 16, rotaryK: 9 }, 'twice before it is shown');
 });
 
-test('positions: a guess about the score of q and k', async () => {
-  const { lines, show, act, find } = await put('qkv-rotary');
-  const at = (m, n, positionsAsk, more) => [
-    { rotaryQ: m, rotaryK: n, positionsAsk },
-    { result: resultOf(web.initialState('en'), { rotary: rotaryOf(m, n, more) }) },
-  ];
-  const show12 = (title, asked) =>
-    show(title, ...at(12, 5, asked, { score: -0.5, exact: -0.5 - 1e-9, apart: -0.25 }));
-  for (const guess of ['stays', 'grows', 'falls', 'show']) {
-    await show12(`asked, to be told ${guess}`, true);
-    await act(guess, () => find(`[data-guess=${guess}]`).click());
-    await show12('told', false);
-    await show('at the same distance', ...at(22, 15, false));
-    await show('at another', ...at(5, 12, false));
-    await show12('back', false);
-  }
-  await act('another turn', () => find('.guess-again').click());
-  lines.push(`focus on ${document.activeElement.textContent}`);
-  await show12('asked', true);
-  await act('guessed', () => find('[data-guess=stays]').click());
-  await show12('told', false);
-  await act('another turn', () => find('.guess-again').click());
-  await show12('asked again', true);
-  await show12('what was guessed before is no answer', false);
-  requireWritten('positions-guesses', lines);
+test('positions: the score of q and k is told in float32 and float64, with their differences', async () => {
+  const { show, texts, find } = await put('qkv-rotary');
+  await show({ rotaryQ: 12, rotaryK: 15 });
+  assert.deepEqual(texts('[data-rotary]').slice(0, 3), ['0.6543217', '0.6543219', '0.6543218']);
+  assert.deepEqual(texts('[data-rotary]').slice(3), ['2.0×10⁻⁷', '6.0×10⁻⁸']);
+  assert.match(texts('[data-rotary-name=apart]')[0], /−3 and 0$/);
+  assert.equal(find('#rotaryQ').getAttribute('aria-valuetext'), 'm = 12, m − n = −3');
 });
+
+test('positions: a guess about the score of q and k is right if it stays, and is about one distance', async () => {
+  const { show, find, text, asked } = await put('qkv-rotary');
+  const at = (m, n, positionsAsk = false) =>
+    show({ rotaryQ: m, rotaryK: n, positionsAsk }, { result: resultOf(web.initialState('en'), { rotary: rotaryOf(m, n, { score: -0.5, apart: -0.25 }) }) });
+  const answer = 'At m = 12, n = 5 the score is −0.50000. At 7 and 0 it is −0.25000: only m − n counts.';
+  for (const [guess, verdict] of [['stays', 'Right.'], ['grows', 'Not quite.'], ['falls', 'Not quite.'], ['show', null]]) {
+    await at(12, 5, true);
+    assert.equal(find('.rotary-readings').hidden, true, 'no numbers before the guess');
+    find(`[data-guess=${guess}]`).click();
+    assert.deepEqual(asked.splice(0), [{ positionsAsk: false }]);
+    await at(12, 5);
+    assert.equal(text('.guess-answer'), verdict ? `${verdict} ${answer}` : '');
+    await at(22, 15);
+    assert.equal(text('.guess-answer') === '', verdict === null, 'at the same distance');
+    await at(5, 12);
+    await at(12, 5);
+    assert.equal(text('.guess-answer'), '', 'another distance was a guess of nobody');
+  }
+  find('.guess-again').click();
+  assert.deepEqual(asked, [{ positionsAsk: true }]);
+  await at(12, 5, true);
+  assert.ok(document.activeElement === find('[data-guess=grows]'), 'the focus is on the first answer');
+}); // prettier-ignore

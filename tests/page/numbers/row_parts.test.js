@@ -3,8 +3,8 @@
 // what each control asks for, what a drag does, and what it keeps of what is typed.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { notesOf } from '../support/notes.js';
-import { fire, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
+import { rowSteps } from '../support/row_steps.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, leave } = openWindow();
@@ -19,7 +19,7 @@ const web = await modules(
     'page/trained_row_part',
     'state',
   ].map((name) => `features/row/${name}`),
-  ...['state/state', 'domain/number_sets'],
+  ...['state/state', 'domain/number_sets', 'ui/numbers'],
 );
 
 const initial = { ...web.initialState('en'), text: '' };
@@ -34,32 +34,10 @@ const numbersOf = (count) => ({
   v: Array.from({ length: 2 * count }, (_, i) => (i % 3) / 8),
 });
 
-/** What is computed for a state, in float32; some of it is replaced by `more`. */
+/** What is computed for a state; some of it is replaced by `more`. */
 function stepsOf(state, more = {}) {
-  const { numbers, rowQuery, rowMasked, rowScale, rowMax } = state;
-  const count = numbers.k.length / 2;
-  const at = 2 * Math.min(rowQuery, count - 1);
-  const scale = rowScale ?? Math.SQRT1_2;
-  const of = (make) => Float32Array.from({ length: count }, (_, j) => make(j));
-  const products = of(
-    (j) => numbers.q[at] * numbers.k[2 * j] + numbers.q[at + 1] * numbers.k[2 * j + 1],
-  );
-  const scaled = products.map((p) => p * scale);
-  const masked = scaled.map((s, j) => ((rowMasked >> j) & 1 ? -Infinity : s));
-  const max = Math.max(...masked);
-  const exps = masked.map((s) => Math.exp(s - (rowMax ? max : 0)));
-  const sum = exps.reduce((a, b) => a + b, 0);
-  const naive = exps.map((e) => e / sum);
-  const weights = naive.map((p) => (Number.isFinite(p) ? p : 0));
-  const outputOf = (p) =>
-    Float32Array.from([0, 1], (d) => p.reduce((o, w, j) => o + w * numbers.v[2 * j + d], 0));
-  return {
-    request: web.rowRequest(state),
-    ...{ scale, products, scaled, masked, lse: Math.log(sum) + max, max, exps, sum, naive },
-    ...{ naiveOutput: outputOf(naive), weights, output: outputOf(weights), error: 3.14159e-8 },
-    learned: null,
-    ...more,
-  };
+  const request = web.rowRequest(state);
+  return { request, ...rowSteps(request), error: 3.14159e-8, learned: null, ...more };
 }
 
 const learnedOf = (more) => ({
@@ -72,119 +50,160 @@ const learnedOf = (more) => ({
   ...more,
 });
 
-/** Numbers with many digits, to four of them. */
-const rounded = (text) =>
-  text.replace(/-?\d+\.\d{5,}(e-?\d+)?/g, (number) =>
-    String(Number(Number(number).toPrecision(4))),
-  );
-
-/** The panel in a state that its own requests change, and its notes. */
+/** The panel in a state that its own requests change. */
 function put(first = {}) {
   const panel = document.createElement('qkv-panel-row');
   let state = { ...initial, ...first };
   document.body.append(panel);
-  document.addEventListener('state-change', ({ detail }) => (state = { ...state, ...detail }));
-  const { lines, note } = notesOf(panel);
+  const asked = [];
+  document.addEventListener('state-change', ({ detail }) => {
+    asked.push(detail);
+    state = { ...state, ...detail };
+  });
   let look = 1;
   const view = (more) => ({
     ...{ state, look, list: { tokens: ['a', 'b', 'c'] }, frame: { row: stepsOf(state) } },
     heads: { source: state.source, trainedHeads: { layers: 2, perLayer: 4 } },
     ...more,
   });
-  const show = (title, patch = {}, more = {}) =>
-    note(title, () => {
-      state = { ...state, ...patch };
-      panel.update(view({ look: ++look, ...more }));
-    });
-  const find = (selector) => panel.querySelector(selector);
-  return { panel, lines, note, show, view, find, state: () => state };
+  const show = (patch = {}, more = {}) => {
+    state = { ...state, ...patch };
+    panel.update(view({ look: ++look, ...more }));
+  };
+  const all = (selector) => [...panel.querySelectorAll(selector)];
+  return {
+    ...{ panel, show, view, asked, all, state: () => state },
+    find: (selector) => panel.querySelector(selector),
+    texts: (selector) => all(selector).map(({ textContent }) => textContent),
+  };
 }
 
-test('row: what it shows in each state', () => {
-  const { panel, lines, note, show, view } = put();
-  show('before a frame', {}, { frame: null });
-  show('the worked example');
-  const same = view({});
-  note('once more', () => panel.update(same));
-  note('and again', () => panel.update(same));
-  show('the second query', { rowQuery: 1 });
-  show('a query beyond the last', { rowQuery: 5 });
-  show('one key', { numbers: numbersOf(1) });
-  show('six keys', { numbers: numbersOf(6), rowMasked: 0b100101 });
-  show('all left out', { rowMasked: 0b111111 });
-  show('a scale', { rowMasked: 2, rowScale: -0.75, rowQuery: 0 });
-  show('without the maximum', { rowMax: false });
-  const overflown = stepsOf(view({}).state, {
-    ...{ exps: Float32Array.of(Infinity, NaN, 0, 1, 2, -3), sum: Infinity, max: -Infinity },
-    ...{ naive: Float32Array.of(NaN, 0, 0, 0, 0, 0), naiveOutput: Float32Array.of(1, NaN) },
-  });
-  show('overflown', {}, { frame: { row: overflown } });
-  show('with it again', { rowMax: true }, { frame: { row: { ...overflown, error: 0.25 } } });
-  web.setLanguage('zh');
-  show('in Chinese', { language: 'zh', rowMax: false, rowScale: null });
-  web.setLanguage('en');
-  show('a trained head', { language: 'en', source: 'trained', rowMax: true });
-  const learned = (more) => ({
-    frame: { row: stepsOf(view({}).state, { learned: learnedOf(more) }) },
-  });
-  show('its row', {}, learned());
-  show('at a temperature of 1', {}, learned({ temperature: 1, query: 1, head: 2 }));
-  show('without products', {}, learned({ terms: [new Float32Array(3), new Float32Array(3)] }));
-  show('keys beyond the tokens', {}, learned({ keys: [1, 7], query: 9 }));
-  show('of our own heads', { source: 'random' }, learned());
-  requireWritten('row-states', lines);
+const CELLS = [
+  ['product', 'products'],
+  ['scaled', 'scaled'],
+  ['exp', 'exps'],
+  ['weight', 'weights'],
+  ['core', 'weights'],
+];
+
+test('row: each step has its numbers, with bars from zero', () => {
+  const { show, state, all, find, texts } = put();
+  for (const patch of [
+    {},
+    { rowQuery: 1 },
+    { numbers: numbersOf(1) },
+    { numbers: numbersOf(6), rowMasked: 0b100101, rowScale: -0.75 },
+    { rowMasked: 0b111111 },
+    { rowMasked: 0, rowQuery: 5 },
+  ]) {
+    show(patch);
+    const steps = stepsOf(state());
+    for (const [name, of] of CELLS) {
+      const values = [...steps[of]];
+      assert.deepEqual(texts(`[data-cell=${name}] b`), values.map(web.four), `${name} ${JSON.stringify(patch)}`);
+      const [low, high] = web.trackOf(name, steps[of]);
+      all(`[data-cell=${name}] i`).forEach(({ style }, j) => {
+        const [left, width] = [style.left, style.width].map(parseFloat);
+        assert.ok(Math.abs(left - (100 * (Math.min(0, values[j]) - low)) / (high - low || 1)) < 1e-3);
+        assert.ok(Math.abs(width - (100 * Math.abs(values[j])) / (high - low || 1)) < 1e-3);
+      });
+    }
+    assert.equal(find('.cell.output').textContent, `(${Array.from(steps.output, web.four).join(', ')})`);
+  }
+}); // prettier-ignore
+
+test('row: what is chosen and left out is marked, and counted', () => {
+  const { show, find, texts, all } = put({ numbers: numbersOf(6), rowMasked: 0b100101 });
+  show({ rowQuery: 9 });
+  assert.equal(find('[name=row-query]:checked').value, '5', 'a query beyond the last is the last');
+  assert.deepEqual(texts('[data-mask]'), ['−∞', '+0', '−∞', '+0', '+0', '−∞']);
+  const out = all('[data-cell=weight]').map(({ classList }) => classList.contains('left-out'));
+  assert.deepEqual(out, [true, false, true, false, false, true]);
+  assert.deepEqual(new Set(texts('[data-live=mask]')), new Set(['3 keys']));
+  const buttons = () => [find('.fewer').disabled, find('.more-keys').disabled];
+  assert.deepEqual([texts('.key-count'), buttons()], [['6'], [false, true]]);
+  show({ numbers: numbersOf(1) });
+  assert.deepEqual([texts('.key-count'), buttons()], [['1'], [true, false]]);
 });
 
+test('row: without the maximum exp overflows, and what is no number is marked', () => {
+  const { panel, show, find, all, texts } = put();
+  show();
+  const classes = () => ['no-max', 'own-scale'].map((name) => panel.classList.contains(name));
+  assert.deepEqual([classes(), find('.row-note').textContent.slice(0, 45)], [[false, false], 'These are the numbers of the worked example. ']);
+  show({ rowScale: 400, rowMax: false, numbers: numbersOf(3) });
+  assert.deepEqual(classes(), [true, true]);
+  assert.match(find('.row-note').textContent, /^These are your numbers\..*by at most 3\.1×10⁻⁸\..*infinity divided by infinity/);
+  const marked = (of) => all(of).map(({ classList }) => classList.contains('not-a-number'));
+  const { exps, naive } = stepsOf({ ...initial, numbers: numbersOf(3), rowScale: 400, rowMax: false });
+  assert.ok(exps.includes(Infinity));
+  assert.deepEqual(marked('[data-cell=exp]'), Array.from(exps, (value) => !Number.isFinite(value)));
+  assert.deepEqual(texts('[data-cell=weight] b'), Array.from(naive, web.four));
+  assert.deepEqual([find('.cell.output').textContent, marked('.cell.output')], ['(NaN, NaN)', [true]]);
+}); // prettier-ignore
+
+test('row: the steps of a trained head, with its products as bars', () => {
+  const { show, find, texts, all, view } = put({ source: 'trained' });
+  const learned = (more) => ({ frame: { row: stepsOf(view({}).state, { learned: learnedOf(more) }) } });
+  show({}, learned());
+  assert.equal(find('.row-learned h3').textContent, 'The same steps in head 1.1 of the trained model');
+  assert.match(find('.row-learned-intro').textContent, /^The query is c at position 2\. It may attend to 3 keys; these 2 have/);
+  assert.match(find('.row-learned-note').textContent, /^Here max s\/τ = 2\.083, and the exponentials add up to 1\.432\..*at most 3\.1×10⁻⁸\.$/);
+  assert.deepEqual(texts('.row-token'), ['a 0', 'c 2']);
+  // The largest product, 2, is 20 high, up where it is positive.
+  const bars = all('.row-terms rect').map((bar) => ['class', 'y', 'height'].map((name) => bar.getAttribute(name)).join(' '));
+  assert.deepEqual(bars, ['up 10.00 10.00', 'down 20.00 5.00', 'down 20.00 0.00', 'down 20.00 2.50', 'up 0.00 20.00', 'up 16.67 3.33']);
+  assert.deepEqual(texts('.row-learned [data-cell=tempered] b'), ['−0.6260', '2.0833']);
+  show({}, learned({ temperature: 1 }));
+  assert.equal(find('.row-learned [data-step=tempered]'), null, 'a temperature of 1 divides nothing');
+  show({ numbers: numbersOf(2) }, learned());
+  assert.deepEqual([texts('.key-count'), texts('.row-token').length], [['2'], 2], 'one key less');
+  show({ source: 'random' }, learned());
+  assert.equal(find('.row-learned').hidden, true);
+}); // prettier-ignore
+
 test('row: what each control asks for', () => {
-  location.hash = '';
-  const { lines, note, show, find } = put({ rowQuery: 1 });
-  const press = (selector) => note(`press ${selector}`, () => find(selector).click());
-  const enter = (selector, value) =>
-    note(`${selector} becomes ${JSON.stringify(value)}`, () => {
-      const box = find(selector);
-      box.value = value;
-      fire(box, 'change');
-      return box.value;
-    });
-  press('.fewer');
-  assert.equal(location.hash, '');
-  press('.to-map');
-  assert.equal(location.hash, '#map');
-  show('a state');
-  for (const selector of ['.more-keys', '.fewer', '.break', '.to-map', '.reset']) press(selector);
-  show('masked', { rowMasked: 0b101, numbers: numbersOf(3) });
-  press('.fewer');
-  show('six', { numbers: numbersOf(6), rowMasked: 0b100001 });
-  for (const selector of ['.more-keys', '.fewer', '.reset']) press(selector);
-  show('one', { numbers: numbersOf(1), rowMasked: 1 });
-  for (const selector of ['.fewer', '.more-keys']) press(selector);
-  show('four', { numbers: numbersOf(4), rowMasked: 0b10, rowQuery: 2 });
-  for (const key of [0, 1, 3]) press(`[data-key="${key}"]`);
-  press('#row-max');
-  press('#row-max');
-  note('a query', () => {
-    const radio = find('[name=row-query][value="3"]');
-    radio.checked = true;
-    fire(radio, 'change');
-  });
-  for (const value of ['0.25', '', '-7', '123456', '-0', '1e9']) enter('#row-scale', value);
-  for (const [of, at] of [
-    ['q', 4],
-    ['q', 5],
-    ['k', 6],
-    ['v', 1],
+  const whole = { rowScale: null, rowMax: true, rowMasked: 0 };
+  const two = { q: [-0.5, -0.25, 0, 0.25], k: [1, 0.5, 0, -0.5], v: [0, 0.125, 0.25, 0] };
+  const four = numbersOf(4);
+  for (const [first, selector, change] of [
+    [{}, '.break', { rowScale: 400, rowMax: false }],
+    [{ rowQuery: 1 }, '.to-map', { source: 'yours', head: 0, query: 1 }],
+    [{}, '.reset', { ...whole, numbers: web.WORKED_EXAMPLE, rowQuery: 0 }],
+    [{ numbers: numbersOf(3), rowMasked: 0b101 }, '.fewer', { numbers: two, rowMasked: 1 }],
+    [{ numbers: numbersOf(6) }, '.more-keys', undefined],
+    [{ numbers: numbersOf(1) }, '.fewer', undefined],
+    [{ rowMasked: 0b10 }, '[data-key="0"]', { rowMasked: 0b11 }],
+    [{ rowMasked: 0b10 }, '[data-key="1"]', { rowMasked: 0 }],
+    [{}, '#row-max', { rowMax: false }],
+    [{}, '[name=row-query][value="2"]', { rowQuery: 2 }],
   ]) {
-    for (const value of ['0.12345678', '', '1e9']) enter(`[data-of=${of}][data-at="${at}"]`, value);
+    const { asked, show, find } = put(first);
+    show();
+    find(selector).click();
+    if (change === undefined || selector.startsWith('.')) assert.deepEqual(asked, change ? [change] : []);
+    else assert.deepEqual(asked.at(-1), change);
+    leave();
   }
-  note('a box of nothing', () => {
-    const box = Object.assign(document.createElement('input'), { type: 'number', value: '3' });
-    box.dataset.of = 'x';
-    find('.row-card').append(box);
-    fire(box, 'change');
-    box.remove();
-  });
-  requireWritten('row-controls', lines);
-});
+  const { asked, show, find } = put({ numbers: four, rowQuery: 2 });
+  show();
+  const enter = (selector, value) => {
+    fire(Object.assign(find(selector), { value }), 'change');
+    return asked.splice(0)[0];
+  };
+  const scales = { 0.25: 0.25, '': null, '-7': -7, 123456: 1e4, '-0': 0, '1e9': 1e4 };
+  for (const [value, rowScale] of Object.entries(scales)) assert.deepEqual(enter('#row-scale', value), { rowScale });
+  for (const [of, at] of [['q', 4], ['q', 5], ['k', 6], ['v', 1]]) {
+    const box = `[data-of=${of}][data-at="${at}"]`;
+    const with_ = (value) => ({ numbers: { ...four, [of]: four[of].with(at, value) } });
+    assert.equal(enter(box, ''), undefined);
+    assert.equal(find(box).value, `${four[of][at]}`, 'what is no number is taken back');
+    for (const [value, kept] of [['0.12345678', 0.1235], ['1e9', 1e4]]) {
+      assert.deepEqual(enter(box, value), with_(kept));
+      show({ numbers: four });
+    }
+  }
+}); // prettier-ignore
 
 test('row: a control asks for nothing while there is no state', () => {
   const { panel, find } = put();
@@ -200,17 +219,17 @@ test('row: a control asks for nothing while there is no state', () => {
 
 test('row: one key has its boxes, also at first', () => {
   const { panel, show } = put({ numbers: numbersOf(1) });
-  show('');
+  show();
   assert.equal(panel.querySelectorAll('[data-of]').length, 6);
 });
 
 test('row: what is typed stays, and what is dragged is shown', async () => {
   const { panel, show, view, find, state } = put({ numbers: numbersOf(3) });
-  show('');
+  show();
   const box = find('[data-of=k][data-at="0"]');
   box.focus();
   box.value = '9';
-  show('', { numbers: { ...numbersOf(3), k: [4, 5, 6, 7, 8, 9] } });
+  show({ numbers: { ...numbersOf(3), k: [4, 5, 6, 7, 8, 9] } });
   assert.deepEqual([box.value, box.defaultValue], ['9', '4']);
   assert.equal(find('[data-of=k][data-at="1"]').value, '5');
   box.classList.add('scrubbing');
@@ -307,14 +326,16 @@ describe('row: a drag', () => {
 });
 
 test('row: numbers of its own keep to limits', () => {
-  const scales = [1e9, -1e9, 1e4, -1e4, -0, 0, 1.23456, 1e-9, NaN].map(web.clampScale);
-  assert.deepEqual(scales.slice(0, 8), [1e4, -1e4, 1e4, -1e4, 0, 0, 1.235, 1e-9]);
-  const fields = Object.entries(web.rowFields).map(([name, field]) => {
-    const read = ['-1', '0', '1', '5', '6', '63', '64', '10000', '10001', '-10001', 'x', '0.5'];
-    return `${name} ${field.key} ${field.initial}: ${read.map((raw) => field.read(raw)).join(' ')}`;
-  });
-  requireWritten('row-fields', fields);
-});
+  const scales = [1e9, -1e9, 1e4, -1e4, -0, 0, 1.23456, 1e-9].map(web.clampScale);
+  assert.deepEqual(scales, [1e4, -1e4, 1e4, -1e4, 0, 0, 1.235, 1e-9]);
+  const { rowQuery, rowMasked, rowScale, rowMax } = web.rowFields;
+  assert.deepEqual([rowQuery, rowMasked, rowScale, rowMax].map(({ key }) => key), ['rq', 'rm', 'rs', 'rmax']);
+  const read = (field, ...raw) => raw.map((one) => field.read(one));
+  assert.deepEqual(read(rowQuery, '-1', '0', '5', '6', 'x'), [0, 0, 5, 5, undefined]);
+  assert.deepEqual(read(rowMasked, '63', '64'), [63, 63]);
+  assert.deepEqual(read(rowScale, '0.5', '10001', '-10001', 'x'), [0.5, 1e4, -1e4, undefined]);
+  assert.deepEqual(read(rowMax, '0', '1'), [false, true]);
+}); // prettier-ignore
 
 test('row: bars reach over their own numbers, and those of shares over 1', () => {
   const track = (step, ...values) => [...web.trackOf(step, Float32Array.from(values))];
@@ -331,21 +352,30 @@ test('row: bars reach over their own numbers, and those of shares over 1', () =>
   assert.equal(web.cell('x', 'exp'), web.cell('x', 'exp', 0));
 });
 
-test('row: its drawing and its table', () => {
-  const lines = [];
-  for (const [title, patch, more] of [
-    ['three keys', {}],
-    ['the last query', { rowQuery: 9, numbers: numbersOf(4), rowMasked: 5 }],
-    ['one key', { numbers: numbersOf(1), rowMax: false }],
-    ['nothing finite', { rowMax: false }, { exps: Float32Array.of(NaN, Infinity, -Infinity) }],
-  ]) {
-    const { name, svg, table, data } = web.rowFigure(stepsOf({ ...initial, ...patch }, more));
-    lines.push('', `== ${title}: ${name}, ${svg.width} x ${svg.height}, ${Object.keys(data)}`);
-    lines.push(...svg.body.replaceAll('><', '>\n<').split('\n').map(rounded));
-    lines.push(...table.map((row) => rounded(row.join(' | '))));
-  }
-  requireWritten('row-figures', lines);
-});
+test('row: its file has every step in a table, and bars as long as their numbers', () => {
+  const rowOf = (patch, more) => {
+    const steps = stepsOf({ ...initial, ...patch }, more);
+    return { steps, ...web.rowFigure(steps) };
+  };
+  const { steps, svg, table } = rowOf({ rowQuery: 9, numbers: numbersOf(4), rowMasked: 5 });
+  const { products, scaled, masked, exps, weights, output } = steps;
+  assert.deepEqual(table, [
+    ['step', 'key 1', 'key 2', 'key 3', 'key 4'],
+    ['k', '1 0.5', '0 -0.5', '-1 -1.5', '-2 -2.5'],
+    ...[['q·k', products], ['× scale', scaled], ['+ mask', masked], ['exp', exps], ['weight', weights]].map(([name, values]) => [name, ...values]),
+    ['v', '0 0.125', '0.25 0', '0.125 0.25', '0 0.125'],
+    ['output', ...output],
+  ]);
+  assert.ok(svg.body.includes('q = (1, 1.25)'), 'the last query');
+  const widths = [...svg.body.matchAll(/ width="([\d.]+)" height="8" fill="(#\w+)"/g)];
+  const most = Math.max(...products.map(Math.abs));
+  products.forEach((value, j) => {
+    assert.ok(Math.abs(widths[j][1] - (86 * Math.abs(value)) / most) < 1e-3);
+    assert.equal(widths[j][2], value < 0 ? '#d55e00' : '#0072b2');
+  });
+  const broken = rowOf({ rowMax: false }, { exps: Float32Array.of(NaN, Infinity, -Infinity) });
+  assert.equal(broken.svg.body.split('#ff00ff').length - 1, 3, 'what is no number is magenta');
+}); // prettier-ignore
 
 test('row: a figure wants a frame with a row', async () => {
   const { panel, view } = put();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
+import { rowSteps } from '../support/row_steps.js';
 
 const web = await modules(
   ...[
@@ -54,19 +54,15 @@ function coreOf(off = {}) {
   return { qkv: { attention }, calls, log: [] };
 }
 
-const plain = (value) =>
-  JSON.stringify(value, (_key, part) => {
-    if (ArrayBuffer.isView(part)) return Array.from(part);
-    if (typeof part !== 'number') return part;
-    if (Math.abs(part) < 1e-6) return 0; // what roundings leave
-    return Number.isFinite(part) ? Number(part.toPrecision(5)) : String(part);
+/** Fails unless all these numbers are close; NaN, infinities and others are as they are. */
+function expectNear(got, wanted, what) {
+  const [a, b] = [got, wanted].map((list) => (typeof list === 'number' ? [list] : [...list]));
+  assert.equal(a.length, b.length, what);
+  a.forEach((value, i) => {
+    const close = Object.is(value + 0, b[i] + 0) || Math.abs(value - b[i]) < 1e-5 * (1 + Math.abs(b[i]));
+    assert.ok(close, `${what}: ${value}, not ${b[i]}`);
   });
-/** Fields of a result and of what was asked, a line each. */
-const linesOf = (title, result, calls) => [
-  ...['', `== ${title}`],
-  ...Object.entries(result ?? { nothing: null }).map(([name, value]) => `${name} ${plain(value)}`),
-  ...calls.splice(0).map((call) => `asked ${plain(call)}`),
-];
+} // prettier-ignore
 
 const numbers = {
   q: [0.5, -1, 1, 2, -0.25, 3],
@@ -80,25 +76,28 @@ const requestOf = (more) => ({
 const HERE = { layer: { source: 'random' }, view: {} };
 
 describe('row', () => {
-  test('asks the core once for each step, and does the others itself', () => {
-    const { qkv, calls, log } = coreOf();
+  test('each step is that of its formula', () => {
+    const { qkv, log } = coreOf();
     const { compute } = web.rowFrames({ qkv, log });
-    const lines = [];
-    for (const [title, more] of Object.entries({
-      'the second query': {},
-      'a query beyond the last': { query: 7 },
-      'a scale': { scale: -0.5, masked: 2 },
-      'all but one left out': { masked: 5 },
-      'all left out': { masked: 7 },
-      'all left out, as it is': { masked: 7, subtractMax: false },
-      'without the maximum': { subtractMax: false, masked: 1 },
-      'what overflows': { subtractMax: false, scale: 400 },
-      'one key': { numbers: { q: [1, 2], k: [3, 4], v: [5, 6] } },
-    })) {
-      lines.push(...linesOf(title, compute(requestOf(more), HERE), calls));
+    for (const more of [
+      {},
+      { query: 7 }, // beyond the last
+      { scale: -0.5, masked: 2 },
+      { masked: 5 },
+      { masked: 7 },
+      { masked: 7, subtractMax: false },
+      { subtractMax: false, masked: 1 },
+      { subtractMax: false, scale: 400 },
+      { numbers: { q: [1, 2], k: [3, 4], v: [5, 6] } },
+    ]) {
+      const got = compute(requestOf(more), HERE);
+      const wanted = rowSteps(requestOf(more));
+      for (const name of ['products', 'scaled', 'masked', 'exps', 'sum', 'naive', 'naiveOutput', 'weights', 'output', 'scale']) {
+        expectNear(got[name], wanted[name], `${JSON.stringify(more)} ${name}`);
+      }
+      assert.ok(got.error < 1e-6 && got.learned === null);
     }
-    requireWritten('row-computed', lines);
-  });
+  }); // prettier-ignore
 
   test('says how far the core is from float64: the worst of weights and output', () => {
     const errorOf = (off, more) => {
@@ -173,24 +172,43 @@ function headsOf(count, { weights = 0, logits = 0, silent = false, scale } = {})
 }
 
 test('learned row: its steps, for the keys of the largest weights', () => {
-  const lines = [];
-  for (const [title, count, query, layer, more] of [
-    ['few keys', 4, 3, { mask: 'causal', temperature: 1 }],
-    ['more keys than are told', 9, 8, { mask: 'causal', temperature: 0.5 }],
-    ['another query', 9, 2, { mask: 'none', temperature: 2 }],
-    ['a window', 9, 7, { mask: 'window', temperature: 2 }],
-    ['the first', 9, 0, { mask: 'causal', temperature: 2 }],
-    ['its own scale', 9, 5, { mask: 'none', temperature: 2 }, { scale: 0.25 }],
-    // Every seventh key is alike: of equal weights the first are told.
-    ['alike', 30, 29, { mask: 'causal', temperature: 1 }],
+  for (const [count, query, layer, more = {}] of [
+    [4, 3, { mask: 'causal', temperature: 1 }],
+    [9, 8, { mask: 'causal', temperature: 0.5 }], // more keys than are told
+    [9, 2, { mask: 'none', temperature: 2 }],
+    [9, 7, { mask: 'window', temperature: 2 }],
+    [9, 0, { mask: 'causal', temperature: 2 }],
+    [9, 5, { mask: 'none', temperature: 2 }, { scale: 0.25 }],
+    [30, 29, { mask: 'causal', temperature: 1 }], // of equal weights the first are told
   ]) {
     const heads = headsOf(count, more);
     const row = web.learnedRow(heads, 0, layer, query);
-    assert.ok(row.error < 1e-6, title);
-    lines.push(...linesOf(title, { ...row, error: 0 }, heads.asked));
+    const { mask, temperature } = layer;
+    const [first, end] = [mask === 'window' ? Math.max(0, query - 3) : 0, mask === 'none' ? count : query + 1];
+    const { q, k } = heads.exact();
+    const scale = more.scale ?? Math.SQRT1_2;
+    const termsOf = (key) => [0, 1].map((c) => q[2 * query + c] * k[2 * key + c]);
+    const all = Array.from({ length: end - first }, (_, i) => first + i);
+    const scores = new Map(all.map((key) => [key, (scale * (termsOf(key)[0] + termsOf(key)[1])) / temperature]));
+    const ranked = [...all].sort((a, b) => scores.get(b) - scores.get(a) || a - b);
+    const keys = ranked.slice(0, 6).sort((a, b) => a - b);
+    assert.deepEqual([row.keys, row.allowed, row.query], [keys, all.length, query]);
+    const max = Math.max(...scores.values());
+    const sum = [...scores.values()].reduce((total, s) => total + Math.exp(s - max), 0);
+    const tempered = keys.map((key) => scores.get(key));
+    for (const [name, wanted] of Object.entries({
+      ...{ max, sum, tempered, products: keys.map((key) => termsOf(key)[0] + termsOf(key)[1]) },
+      scaled: tempered.map((s) => s * temperature),
+      exps: tempered.map((s) => Math.exp(s - max)),
+      weights: tempered.map((s) => Math.exp(s - max) / sum),
+      core: tempered.map((s) => Math.exp(s - max) / sum),
+    })) {
+      expectNear(row[name], wanted, name);
+    }
+    keys.forEach((key, i) => expectNear(row.terms[i], termsOf(key), 'terms'));
+    assert.ok(row.error < 1e-6);
   }
-  requireWritten('row-learned-computed', lines);
-});
+}); // prettier-ignore
 
 test('learned row: its error is the worst of scores and weights, and there is none of other queries', () => {
   const layer = { mask: 'causal', temperature: 1 };
@@ -230,32 +248,33 @@ function pairScene(count, query, { mask = 'causal', temperature = 1, even = fals
   };
 }
 
-test('pair: its numbers, its shares, and what the core is asked', () => {
-  const lines = [];
-  for (const [title, count, query, key, more] of [
-    ['the strongest key', 5, 3, null],
-    ['a chosen one', 5, 3, 0],
-    ['the last that may be read', 5, 3, 3],
-    ['one that may not be read', 5, 3, 4],
-    ['without a mask', 5, 3, 4, { mask: 'none', temperature: 2 }],
-    ['within a window', 9, 6, 3, { mask: 'window', temperature: 0.5 }],
-    ['before the window', 9, 6, 2, { mask: 'window', temperature: 0.5 }],
-    ['twelve keys', 12, 11, 0],
-    ['thirteen', 13, 12, null],
-    ['thirty, and a light one chosen', 30, 29, 4],
-    ['thirty that are alike', 30, 29, 20, { even: true }],
+test('pair: the chosen key where the query may see it, the strongest otherwise, and twelve others one by one', () => {
+  for (const [count, query, key, listed, rest, more = {}] of [
+    [5, 3, null, 4, 0],
+    [5, 3, 0, 4, 0],
+    [5, 3, 3, 4, 0],
+    [5, 3, 4, 4, 0], // it may not be seen
+    [5, 3, 4, 5, 0, { mask: 'none', temperature: 2 }],
+    [9, 6, 3, 4, 0, { mask: 'window', temperature: 0.5 }],
+    [9, 6, 2, 4, 0, { mask: 'window', temperature: 0.5 }], // before the window
+    [12, 11, 0, 12, 0],
+    [13, 12, null, 12, 1],
+    [30, 29, 20, 13, 17, { even: true }], // of equal weights the first, and the chosen one
   ]) {
-    const { qkv, calls, log } = coreOf();
+    const { qkv, log } = coreOf();
     const scene = pairScene(count, query, more);
-    const { error, ...pair } = web.pairFrames({ qkv, log }).compute({ key }, scene);
-    const { sums } = pair;
-    if (!more?.even)
-      for (const e of Object.values({ ...sums, ...error })) assert.ok(e < 1e-6, title);
-    const asked = calls.map(({ k, v, ...options }) => ({ ...options, keys: k.length + v.length }));
-    lines.push(...linesOf(title, { ...pair, sums: 0 }, asked));
+    const pair = web.pairFrames({ qkv, log }).compute({ key }, scene);
+    const allowed = [...scene.query.scores.keys()].filter((j) => scene.query.scores[j] > -Infinity);
+    assert.equal(pair.key, allowed.includes(key) ? key : scene.query.largest, `${count} ${key}`);
+    assert.deepEqual([pair.shares.length, pair.rest?.keys ?? 0, pair.allowed], [listed, rest, allowed.length]);
+    const keys = pair.shares.map((share) => share.key);
+    assert.ok(keys.includes(pair.key) && keys.every((k, i) => i === 0 || keys[i - 1] < k));
+    const lightest = Math.min(...pair.shares.filter((share) => share.key !== key).map(({ weight }) => weight));
+    const others = allowed.filter((j) => !keys.includes(j)).map((j) => scene.query.weights[j]);
+    assert.ok(others.every((weight) => weight <= lightest));
+    if (!more.even) for (const e of Object.values({ ...pair.sums, ...pair.error })) assert.ok(e < 1e-6);
   }
-  requireWritten('pair-computed', lines);
-});
+}); // prettier-ignore
 
 test('pair: its errors are those of the score, the weight and the output', () => {
   const { qkv, log } = coreOf({ output: [0.25, -0.5] });
@@ -293,35 +312,17 @@ test('pair: is computed again only where something is otherwise', () => {
 
 // ---- masks ----
 
-test('masks: the reader’s numbers in their order, and what an order changes', () => {
-  const lines = [];
-  const layer = { source: 'yours', tokens: ['x1', 'x2', 'x3'], numbers, temperature: 2 };
+test('masks: of no tokens and of a trained model there is no grid, and of other requests it is computed again', () => {
+  const layer = { source: 'yours', tokens: ['x1', 'x2', 'x3'], numbers, temperature: 2, positions: 'none' };
   const kind = { maskKind: 'causal', maskSize: 1, maskPaint: 'f'.repeat(64), maskShuffle: 0 };
-  const scene = {
-    heads: { model: null },
-    layer: { ...layer, positions: 'none' },
-    view: { head: 0 },
-  };
-  const { qkv, calls, log } = coreOf();
+  const { qkv, log } = coreOf();
   const { compute } = web.masksFrames({ qkv, log, whole: null });
-  const ran = (title, more, other) => {
+  const scene = (more) => ({ heads: { model: null }, layer: { ...layer, ...more }, view: { head: 0 } });
+  for (const [more, ran] of [[{}, 'masks'], [{}, ''], [{ maskShuffle: 3 }, 'masks']]) {
     log.length = 0;
-    const result = compute({ ...kind, ...more }, { ...scene, ...other });
-    lines.push(...linesOf(title, result, calls), `ran ${log.join()}`);
-    return result;
-  };
-  ran('as written', {});
-  ran('the same', {});
-  const { order, swaps } = ran('shuffled', { maskShuffle: 3 });
-  assert.notDeepEqual(order, [0, 1, 2]);
-  assert.ok(swaps.without.free < 1e-6 && swaps.without.masked > 0.1);
-  ran('rows without keys', { maskKind: 'padding', maskSize: 3 });
-  ran('painted', { maskKind: 'painted', maskPaint: '80'.padEnd(64, '0') });
-  const with16 = Array.from({ length: 17 }, (_, i) => `${i}`);
-  const many = { q: with16.flatMap((t) => [+t, 1]), k: with16.flatMap(() => [0, 0]) };
-  const long = { ...scene.layer, tokens: with16, numbers: { ...many, v: many.q } };
-  assert.equal(ran('seventeen', {}, { layer: long }).tokens.length, 16);
-  assert.equal(compute(kind, { ...scene, layer: { ...layer, tokens: [] } }), null);
-  assert.equal(compute(kind, { ...scene, layer: { ...layer, source: 'trained' } }), null);
-  requireWritten('masks-computed', lines);
-});
+    compute({ ...kind, ...more }, scene());
+    assert.equal(log.join(), ran);
+  }
+  assert.equal(compute(kind, scene({ tokens: [] })), null);
+  assert.equal(compute(kind, scene({ source: 'trained' })), null);
+}); // prettier-ignore
