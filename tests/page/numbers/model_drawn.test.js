@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
+import { pointsOf, wordsOf } from '../support/svg_marks.js';
 
 const web = await modules(
   ...['page/plots', 'page/figure', 'state', 'page/model_cards', 'shared/model_view'].map(
@@ -13,19 +14,12 @@ const web = await modules(
 );
 const float = (...values) => Float32Array.from(values);
 
-/** The points of a curve, and the words of a drawing. */
-const pointsOf = (svg, mark) =>
-  [...new RegExp(`class="plot-${mark}" d="([^"]*)"`).exec(svg)[1].matchAll(/(\S+) (\S+?)(?=L|M|$)/g)].map(
-    ([, x, y]) => [x, y].map((place) => Number(place.replace(/[ML]/, ''))),
-  ); // prettier-ignore
-const wordsOf = (svg) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
-
 test('model: the curves of training go from the first step to the last, higher for a larger loss', () => {
   const log = { steps: [100, 200, 300], loss: [3, 2.5, 2.25], heldOut: [3.25, 2.5, 2] };
   const svg = web.drawLog(web.pagePen, 640, {
     ...{ log, baselines: [['a', 1.8], ['b <c>', 2.2]] }, // prettier-ignore
   });
-  const [loss, heldOut] = ['plain', 'scaled'].map((mark) => pointsOf(svg, mark));
+  const [loss, heldOut] = ['plain', 'scaled'].map((mark) => pointsOf(svg, `plot-${mark}`));
   // The axis of steps begins at 0: a third of it is before the first.
   const [left, right] = [46, 640 - 22];
   for (const curve of [loss, heldOut]) {
@@ -51,7 +45,7 @@ test('model: the curves of training go from the first step to the last, higher f
 test('model: the curves of time are straight where a token takes in proportion to those before it', () => {
   const points = [8, 16, 64, 256].map((length) => ({ length, cached: 2, whole: length / 8 }));
   const svg = web.drawSpeed(web.pagePen, 640, points);
-  const [whole, cached] = ['plain', 'scaled'].map((mark) => pointsOf(svg, mark));
+  const [whole, cached] = ['plain', 'scaled'].map((mark) => pointsOf(svg, `plot-${mark}`));
   const slope = (from, to) => (to[1] - from[1]) / (to[0] - from[0]);
   for (const to of whole.slice(2)) assert.ok(Math.abs(slope(whole[0], to) - slope(whole[0], whole[1])) < 0.02);
   assert.deepEqual(new Set(cached.map(([, y]) => y)).size, 1);

@@ -7,8 +7,6 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
-import { hashed } from '../support/window.js';
 
 const web = await modules(
   ...[
@@ -21,9 +19,6 @@ const web = await modules(
   ].map((name) => `features/recurrence/${name}`),
 );
 const { random } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
-
-const four = (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : String(value));
-const print = (of) => hashed(JSON.stringify(of, (_, part) => (part?.buffer ? [...part] : part)));
 
 /** What a model of this kind says of a source: the GRU misses the first digit, that with attention says one too many. */
 function sayingOf(kind, source) {
@@ -38,14 +33,15 @@ function newEngine({ stepTime = 1 } = {}) {
   const calls = [];
   const clock = { time: 0 };
   let made = 0;
-  function seq2seq({ kind, ...config }, options) {
+  function seq2seq({ kind }, options) {
     const name = `${kind} ${++made}`;
     const heads = { gru: 0, gru_attention: 1, transformer: 2 }[kind];
     let steps = 0;
-    calls.push(`${name}: made ${print([config, options])} seed ${options.seed}`);
+    const note = (what, ...more) => calls.push({ name, what, more });
+    note('made', options.seed);
     const model = {
       translate(ids, { batch = 1, ...how }) {
-        calls.push(`${name}: translate ${batch} ${JSON.stringify(how)} ${print(Array.from(ids))}`);
+        note('translate', Array.from(ids), batch);
         const [source, rows] = [ids.length / batch, how.maxLength];
         const said = Array.from({ length: batch }, (_, b) =>
           sayingOf(kind, ids.slice(b * source, (b + 1) * source)),
@@ -54,179 +50,135 @@ function newEngine({ stepTime = 1 } = {}) {
         const weights = heads ? [{ shape: [batch, heads, rows, source], data }] : [];
         return { ids: said, weights };
       },
-      reach(source) {
-        calls.push(`${name}: reach ${print(source)}`);
-        const factor = options.seed * (1 + steps);
-        return Float64Array.from(source, (digit, i) => factor * 2 ** -i * (1 + digit + heads));
-      },
+      reach: (source) => Float64Array.from(source, (digit, i) => options.seed * (1 + steps) * 2 ** -i * (1 + digit)),
     };
     return {
       ...{ parameterCount: 1000 + made, model },
       step(rows) {
+        note('step', rows);
         steps++;
-        if (steps <= 2) calls.push(`${name}: step ${print(rows)}`);
         if (kind === 'transformer') clock.time += stepTime;
         return { loss: 5 / steps, accuracy: steps / 2000, step: steps };
       },
-      load: (file) => calls.push(`${name}: load ${file}`),
-      evaluate(rows) {
-        calls.push(`${name}: evaluate ${print(rows)}`);
-        return { loss: 0.25 + heads, accuracy: 0.5 };
-      },
+      load: (file) => note('load', file),
+      evaluate: () => ({ loss: 0.25 + heads, accuracy: 0.5 }),
       save: () => `weights of ${name}`,
-      dispose: () => calls.push(`${name}: disposed`),
+      dispose: () => note('dispose'),
     };
   }
   return { qkv: { info: { variant: 'none' }, seq2seq }, calls, clock, now: () => clock.time };
-}
+} // prettier-ignore
 
-const tallyLine = (tallies) =>
-  tallies.map(({ length, sequences, right, whole }) => `${length}:${sequences}/${right}/${whole}`);
-
-/** A message in a line. */
-function lineOf({ type, ...told }) {
-  if (type === 'progress') {
-    const { origin, seed, running, done, learners } = told;
-    const each = Object.values(learners).map(({ parameters, steps, ...more }) =>
-      [parameters, steps, ...Object.values(more).map(four)].join(' '),
-    );
-    return `progress ${origin} ${seed} ${running} ${done}: ${each.join(' | ')}`;
-  }
-  if (type === 'counted') {
-    const all = Object.values(told.tallies).map(tallyLine).flat();
-    const now = all.filter((line) => !line.endsWith(':0/0/0'));
-    return `counted ${told.steps}: ${now.length} lengths, the last ${now.at(-1)}, ${print(all)}`;
-  }
-  if (type === 'spoken') {
-    const said = Object.values(told.said).map(({ ids, heads, rows, weights }) =>
-      [ids.join(''), heads, rows, weights.length].join(' '),
-    );
-    return `spoken ${told.steps} of ${told.source.join('')}: ${said.join(' | ')}`;
-  }
-  if (type === 'reached') {
-    const of = (norms) => Object.values(norms).map((all) => Array.from(all, four));
-    return `reached ${told.steps}: first ${print(of(told.first))}, now ${print(of(told.now))}`;
-  }
-  const { variant, part, timings } = told;
-  return `timed ${variant} ${four(part)} ${JSON.stringify(timings)}`;
-}
-
-/** A desk, and lines of what it told and of what was asked of the engine meanwhile. */
+/** A desk: `until` makes turns until something of this type is told, or there is nothing more to do. */
 function newDesk(options) {
-  const { qkv, calls, clock, now } = newEngine(options);
+  const { qkv, calls, now } = newEngine(options);
   const desk = new web.Desk(qkv, now);
-  const lines = [];
-  const note = (title, news) => {
-    const asked = calls.splice(0);
-    // Of what was counted: 57 questions are alike.
-    const shown = asked.length > 12 ? [`${asked.length} calls ${print(asked)}`] : asked;
-    lines.push(`- ${title}`, ...shown.map((call) => `    ${call}`));
-    lines.push(...news.map((one) => `  ${lineOf(one)}`));
-    return news;
-  };
   return {
-    ...{ desk, lines, clock },
-    take: (order) => note(JSON.stringify(order), desk.take(order)),
-    turn: () => note('turn', desk.turn()),
-    /** Turns until something of this type was told, or there is nothing more to do. */
+    ...{ desk, calls, take: (type, more) => desk.take({ type, ...more }) },
     until(type, most = 1000) {
-      const told = [];
-      let turns = 0;
-      while (desk.busy && turns < most) {
-        turns++;
-        told.push(...desk.turn());
-        if (told.some((news) => news.type === type)) break;
+      for (let turn = 0; desk.busy && turn < most; turn++) {
+        const found = desk.turn().find((news) => news.type === type);
+        if (found) return found;
       }
-      return note(`${turns} turns, ${desk.busy ? 'more to do' : 'at rest'}`, told);
+      return null;
     },
   };
 }
+const begin = (running, seed = 7) => ({ seed, running });
 
-const begin = (running, seed = 7) => ({ type: 'begin', seed, running });
-const files = { gru: 'file a', gru_attention: 'file b', transformer: 'file c' };
-
-/** By title: what is ordered, one after another. */
-const COURSES = {
-  'orders before there are models': ({ take, turn, desk, lines }) => {
-    for (const type of ['play', 'pause', 'step']) take({ type });
-    take({ type: 'source', source: [1, 2] });
-    lines.push(`busy ${desk.busy}, session ${desk.session}`);
-    turn();
-  },
-  'models that rest are counted until there are enough of each length': ({ take, until }) => {
-    take({ type: 'source', source: [1, 2, 3] });
-    take(begin(false));
-    while (until('counted').length > 0);
-    take({ type: 'pause' });
-    until('counted');
-  },
-  'a step takes 20 ms: a turn ends when 60 are over': ({ take, until }) => {
-    take(begin(true));
-    take({ type: 'source', source: [4, 5] });
-    for (let n = 0; n < 5; ++n) until('progress');
-    take({ type: 'pause' });
-    take({ type: 'play' });
-    until('progress');
-  },
-  'steps one by one': ({ take, turn, until, desk, lines }) => {
-    take(begin(false));
-    take({ type: 'step' });
-    lines.push(`busy ${desk.busy}`);
-    until('reached');
-    for (let n = 0; n < 9; ++n) turn();
-    take({ type: 'step' });
-    until('counted', 9);
-    take({ type: 'play' });
-    take({ type: 'step' });
-    take({ type: 'source', source: [6] });
-    until('spoken');
-    take({ type: 'pause' });
-    until('spoken');
-    take({ type: 'source', source: [] });
-    until('reached');
-  },
-  'another run ends that of before': ({ take, until }) => {
-    take(begin(true));
-    until('progress');
-    take(begin(false, 8));
-    take({ type: 'load', files, seed: 9, steps: 1500 });
-    take({ type: 'play' });
-    until('counted');
-    take({ type: 'load', files, seed: 9, steps: 1499 });
-    take({ type: 'play' });
-    until('progress');
-    until('progress');
-    take({ type: 'step' });
-  },
-  'a whole run, from the first step to the last count': ({ take, until, desk }) => {
-    take({ type: 'source', source: [3, 1, 4] });
-    take(begin(true));
-    while (desk.session.steps < 220) until('progress');
-    take({ type: 'source', source: [] });
-    while (!desk.session.isDone) until('progress');
-    assert.equal(desk.session.steps, web.STEPS);
-    take({ type: 'play' });
-    until('counted');
-    take({ type: 'step' });
-    while (until('counted').length > 0);
-  },
-};
-
-/** Of many lines every fiftieth, and a hash of those up to the next. */
-const folded = (lines) =>
-  lines.flatMap((line, i) =>
-    i % 50 === 0 ? [`${line} … ${hashed(lines.slice(i, i + 50).join('\n'))}`] : [],
-  );
-
-test('recurrence: what is asked of models, and what is told of them, in every course of orders', () => {
-  const all = Object.entries(COURSES).flatMap(([title, run]) => {
-    const one = newDesk({ stepTime: /20 ms/.test(title) ? 20 : 0 });
-    run(one);
-    const { lines } = one;
-    return ['', `=== ${title}`, ...(lines.length > 120 ? folded(lines) : lines)];
-  });
-  requireWritten('recurrence-training', all);
+test('recurrence: without models there is nothing to do', () => {
+  const { desk, take } = newDesk();
+  for (const type of ['play', 'pause', 'step']) assert.deepEqual(take(type), []);
+  take('source', { source: [1, 2] });
+  assert.deepEqual([desk.busy, desk.session, desk.turn()], [false, null, []]);
 });
+
+test('recurrence: models that rest say the source, reach back, and are counted until there are enough of each length', () => {
+  const { desk, take, until } = newDesk();
+  take('source', { source: [1, 2, 3] });
+  const [{ running, done, seed, origin, learners }] = take('begin', begin(false));
+  assert.deepEqual([running, done, seed, origin], [false, false, 7, 'here']);
+  assert.deepEqual(web.KINDS.map((kind) => learners[kind].parameters), [1001, 1002, 1003]);
+  const { source, said } = until('spoken');
+  assert.deepEqual(source, [1, 2, 3]);
+  for (const kind of web.KINDS) assert.deepEqual([...said[kind].ids], [...sayingOf(kind, source)]);
+  assert.deepEqual(web.KINDS.map((kind) => said[kind].heads), [0, 1, 2]);
+  const { first, now } = until('reached');
+  assert.deepEqual(first, now, 'nothing was trained yet');
+  let last;
+  for (let news = until('counted'); news; news = until('counted')) last = news;
+  assert.equal(desk.busy, false);
+  const parts = { gru: (length) => length - 1, gru_attention: (length) => length, transformer: (length) => length };
+  for (const kind of web.KINDS) {
+    for (const { length, sequences, right, whole } of last.tallies[kind]) {
+      assert.deepEqual([sequences, right], [64, 64 * parts[kind](length)], `${kind} ${length}`);
+      assert.equal(whole, kind === 'transformer' ? 64 : 0);
+    }
+  }
+}); // prettier-ignore
+
+test('recurrence: a turn of training ends after 60 ms or 20 steps, and looks are taken every 20 and 100', () => {
+  for (const [stepTime, steps] of [[20, 4], [0, 20], [59, 2]]) {
+    const { desk, take, until } = newDesk({ stepTime });
+    take('begin', begin(true));
+    until('progress');
+    assert.equal(desk.session.steps, steps, `${stepTime} ms`);
+  }
+  const { desk, take } = newDesk({ stepTime: 0 });
+  take('source', { source: [4, 5] });
+  take('begin', begin(true));
+  const looks = { spoken: new Set(), reached: new Set(), counted: new Set() };
+  while (desk.session.steps < 220) {
+    for (const { type, steps } of desk.turn()) looks[type]?.add(steps);
+  }
+  assert.deepEqual([...looks.spoken], [0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200]);
+  assert.deepEqual([[...looks.reached], [...looks.counted]], [[0, 100, 200], [100, 200]]);
+}); // prettier-ignore
+
+test('recurrence: steps one by one pause a run, and a source of nothing says nothing', () => {
+  const { desk, take, until } = newDesk();
+  take('begin', begin(true));
+  take('step');
+  assert.equal(desk.session.steps, 1);
+  const { first, now } = until('reached');
+  assert.ok(Math.abs(now.gru[0] / first.gru[0] - 2) < 1e-12, 'of the weights of one step');
+  assert.equal(take('pause')[0].running, false);
+  take('source', { source: [] });
+  assert.equal(until('spoken'), null);
+});
+
+test('recurrence: files begin where they were saved, and another run ends that of before', () => {
+  const files = { gru: 'file a', gru_attention: 'file b', transformer: 'file c' };
+  const { take, calls } = newDesk();
+  take('begin', begin(true));
+  calls.length = 0;
+  const [{ origin, seed, done }] = take('load', { files, seed: 9, steps: 1500 });
+  assert.deepEqual([origin, seed, done], ['before', 9, true]);
+  const named = (what) => calls.filter((call) => call.what === what);
+  assert.deepEqual(named('load').map(({ more }) => more[0]), Object.values(files));
+  assert.deepEqual(named('dispose').map(({ name }) => name).slice(-3), ['gru 1', 'gru_attention 2', 'transformer 3']);
+  assert.ok(named('made').every(({ more }) => more[0] === 9), 'with the initial weights of their seed');
+  assert.equal(take('play')[0].running, false, 'it is over');
+  take('load', { files, seed: 9, steps: 1499 });
+  assert.equal(take('play')[0].running, true);
+}); // prettier-ignore
+
+test('recurrence: a whole run trains all models on the same batches, in turn, up to the last step', () => {
+  const { desk, take, until, calls } = newDesk({ stepTime: 0 });
+  take('begin', begin(true));
+  while (!desk.session.isDone) until('progress');
+  assert.equal(desk.session.steps, web.STEPS);
+  const steps = calls.filter(({ what }) => what === 'step');
+  assert.equal(steps.length, 3 * web.STEPS);
+  for (const at of [0, 3, 300]) {
+    const three = steps.slice(at, at + 3);
+    assert.deepEqual(three.map(({ name }) => name), ['gru 1', 'gru_attention 2', 'transformer 3']);
+    for (const { more } of three) assert.deepEqual(more[0], three[0].more[0]);
+  }
+  assert.equal(take('play')[0].running, false);
+  take('step');
+  assert.equal(desk.session.steps, web.STEPS);
+}); // prettier-ignore
 
 test('recurrence: the time of a step is the mean of about the latest twenty', () => {
   const { qkv, clock } = newEngine({ stepTime: 0 });
@@ -269,13 +221,13 @@ test('recurrence: what was counted is forgotten with a step, and only then', () 
   assert.equal(session.save('gru'), 'weights of gru 1');
 });
 
-test('recurrence: every length has a stream of sequences of its own, which goes on', () => {
+test('recurrence: every length has a stream of sequences of its own, which continues', () => {
   const { qkv, calls } = newEngine();
   const session = web.Session.begin(qkv, 1);
   const asked = (kind, length) => {
     calls.length = 0;
     session.ask(kind, length);
-    return calls[0].replace(/^.*: /, '');
+    return JSON.stringify(calls[0].more);
   };
   const [first, second, longer] = [asked('gru', 4), asked('gru', 4), asked('gru', 6)];
   assert.equal(new Set([first, second, longer]).size, 3);

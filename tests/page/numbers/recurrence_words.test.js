@@ -4,8 +4,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { requireWritten, rounded } from '../support/operate.js';
-import { hashed } from '../support/window.js';
 
 const web = await modules(
   ...[
@@ -21,19 +19,10 @@ const web = await modules(
     ],
     ...['shared/timing_settings', 'state', 'shared/task', 'page/panel_html', 'page/sentences'],
   ].map((name) => `features/recurrence/${name}`),
-  ...['domain/random_ints', 'domain/cividis'],
+  ...['domain/random_ints', 'domain/cividis', 'ui/numbers'],
 );
 
 const byKind = (make) => Object.fromEntries(web.KINDS.map((kind, i) => [kind, make(i, kind)]));
-/** In both languages. */
-const bothOf = (say) =>
-  ['en', 'zh'].flatMap((language) => {
-    web.setLanguage(language);
-    const said = [say()].flat();
-    web.setLanguage('en');
-    return said;
-  });
-
 // ---- what there is to say it of ----
 
 /** Tallies with these numbers of sequences and this part right, by length. */
@@ -65,67 +54,76 @@ const timings = (count, gru, attention) =>
 const linear = (length) => length / 100;
 const square = (length) => length ** 2 / 20000;
 
-const COUNTED = {
-  'nothing yet': counted(upTo(0), falling),
-  'the shortest length': counted(upTo(4), falling),
-  'lengths up to 18': counted(upTo(18), falling),
-  'lengths up to 20': counted(upTo(20), falling),
-  'lengths up to 38': counted(upTo(38), falling),
-  'all lengths': counted(upTo(40), falling),
-  'some lengths more often': counted((length) => (length < 10 ? 16 : 8), falling),
-  'one model that does not drop': counted(upTo(40), (length, i) =>
-    i === 1 ? 0.5 : falling(length, i),
-  ),
-  'a drop of a twentieth': counted(
-    () => 20,
-    (length) => (length > 20 ? 0.45 : 0.5),
-  ),
-  'a drop of hardly more': counted(
-    () => 10000,
-    (length) => (length > 20 ? 0.5499 : 0.6),
-  ),
-};
-const REACHED = {
-  'a norm that falls': reached([0.5, 0.6, 0.99], [0.9, 0.95, 0.98]),
-  'a norm that grows': reached([1.1, 1.2, 1.01], [1, 1, 1]),
-};
-const TIMINGS = {
-  nothing: [],
-  'one length': timings(1, linear, square),
-  'all but one': timings(7, linear, square),
-  'a crossing': timings(8, linear, square),
-  'a crossing back': timings(8, square, linear),
-  'the GRU always faster': timings(8, linear, (length) => 3 * linear(length)),
-  'attention always faster': timings(8, (length) => 3 * linear(length), linear),
-  'both alike': timings(8, linear, linear),
-};
+const FALLING = reached([0.5, 0.6, 0.99], [0.9, 0.95, 0.98]);
 
 // ---- sentences ----
 
-test('recurrence: sentences about every state of what is known', () => {
-  const lines = [];
-  const note = (title, say) => lines.push('', `== ${title}`, ...bothOf(say));
-  for (const [title, of] of Object.entries(COUNTED)) {
-    note(`accuracy, ${title}`, () => web.accuracyWords(of, false));
-    note(`accuracy of files, ${title}`, () => web.accuracyWords(of, true).at(-1) ?? []);
-    note(`the plot, ${title}`, () => web.accuracyLabel(of.tallies));
+const ofAll = (...values) =>
+  ['GRU with one fixed vector', 'GRU with attention', 'transformer']
+    .map((name, i) => `${name} ${values[i] ?? values[0]}`)
+    .join(', ');
+
+test('recurrence: what was counted is said of the lengths that are there, and a drop where all have one', () => {
+  const [trained, longer] = ['Lengths 4 to 20, which were trained on', 'Lengths 22 to 40, which were not'];
+  const inside = `${trained}: ${ofAll('90%', '85%', '80%')}.`;
+  const outside = `${longer}: ${ofAll('60%', '50%', '40%')}.`;
+  const allDrop = 'All three are worse on the longer lengths: none has learned to reverse in general.';
+  const after = (count) => `Counted after 300 steps: ${count} random sequences of each length, for each model.`;
+  const alike = (long, short, text) => (of) => [`${trained}: ${ofAll(short)}.`, `${longer}: ${ofAll(long)}.`, ...text, after(of)];
+  for (const [of, words] of [
+    [counted(upTo(0), falling), []],
+    [counted(upTo(18), falling), [after(8)]],
+    [counted(upTo(20), falling), [inside, after(8)]],
+    [counted(upTo(38), falling), [inside, after(8)]],
+    [counted(upTo(40), falling), [inside, outside, allDrop, after(8)]],
+    [counted((length) => (length < 10 ? 16 : 8), falling), [inside, outside, allDrop, after('8–16')]],
+    [counted(upTo(40), (length, i) => (i === 1 ? 0.5 : falling(length, i))), [`${trained}: ${ofAll('90%', '50%', '80%')}.`, outside, after(8)]],
+    [counted(() => 20, (length) => (length > 20 ? 0.45 : 0.5)), alike('45%', '50%', [])(20)], // a twentieth is no drop
+    [counted(() => 10000, (length) => (length > 20 ? 0.5499 : 0.6)), alike('55%', '60%', [allDrop])(10000)],
+  ]) {
+    assert.deepEqual(web.accuracyWords(of, false), words);
+    assert.equal(web.accuracyWords(of, true).at(-1), words.at(-1)?.replace('after 300 steps', 'with the loaded weights'));
   }
-  note('the plot, before anything', () => web.accuracyLabel(null));
-  for (const [title, of] of Object.entries(REACHED)) {
-    note(`reach, ${title}`, () => [...web.reachWords(of), web.reachLabel(of)]);
-    const factors = web.KINDS.map((kind) => web.factorOf(of.first[kind]).toFixed(6));
-    lines.push(`factors ${factors.join(' ')}`);
+  const label = web.accuracyLabel(counted(upTo(18), falling).tallies);
+  assert.ok(label.endsWith(`Length 12: ${ofAll('90%', '85%', '80%')}. Length 20: ${ofAll('–%')}. Length 32: ${ofAll('–%')}`), label);
+  assert.ok(web.accuracyLabel(null).includes(`Length 12: ${ofAll('–%')}`));
+}); // prettier-ignore
+
+test('recurrence: how far a gradient reaches is said by the factor of a step back', () => {
+  const [first, now] = web.reachWords(FALLING);
+  assert.match(first, /multiplies the norm by 0\.50 in the GRU and by 0\.60 in the GRU with attention\. In the transformer the norm at distance 39 is 0\.68 times/); // 0.99 ** 38
+  const part = (factor) => web.digits(factor ** 18, 2);
+  assert.ok(now.endsWith(`: ${ofAll(part(0.9), part(0.95), part(0.98))}.`), now);
+  const label = web.reachLabel(FALLING);
+  assert.ok(label.includes(`GRU with one fixed vector 1.5 to ${web.digits(3 * 0.5 ** 39, 2)}`), label);
+}); // prettier-ignore
+
+test('recurrence: times are said when all lengths are there, with who is faster up to where', () => {
+  const fits = (gru, attention) => `Slopes on these axes, fitted to T = 256 to 2048, with their standard errors: GRU ${gru} ± 0.00, attention ${attention} ± 0.00.`;
+  for (const [of, ...words] of [
+    [[]],
+    [timings(7, linear, square)],
+    [timings(8, linear, square), fits('1.00', '2.00'), 'Attention is faster up to about T = 200; from there on the GRU is.'],
+    [timings(8, square, linear), fits('2.00', '1.00'), 'The GRU is faster up to about T = 200; from there on attention is.'],
+    [timings(8, linear, (length) => 3 * linear(length)), fits('1.00', '1.00'), 'The GRU is faster at every length that was measured.'],
+    [timings(8, (length) => 3 * linear(length), linear), fits('1.00', '1.00'), 'Attention is faster at every length that was measured.'],
+  ]) {
+    assert.deepEqual(web.costWords(of), words);
   }
-  for (const [title, of] of Object.entries(TIMINGS)) {
-    note(`times, ${title}`, () => [...web.costWords(of), web.costLabel(of)]);
+  assert.equal(web.costLabel(timings(7, linear, square)), 'Milliseconds for one pass, from T = 16 to 1024: GRU 0.16 to 10, attention 0.013 to 52');
+}); // prettier-ignore
+
+test('recurrence: what a model said has its wrong positions named', () => {
+  for (const [ids, words] of [
+    [[], 'a model: . 0 of 3 right; wrong at positions 1, 2, 3'],
+    [[4], 'a model: 4. 1 of 3 right; wrong at positions 2, 3'],
+    [[4, 1, 3], 'a model: 4 1 3. All 3 right'],
+    [[4, 1, 3, 0], 'a model: 4 1 3 0. 3 of 3 right; wrong at positions 4'],
+    [[4, 2, 3, 0, 0], 'a model: 4 2 3 0 0. 2 of 3 right; wrong at positions 2, 4, 5'],
+  ]) {
+    assert.equal(web.saidWords('a model', [3, 1, 4], { ids }), words);
   }
-  const source = [3, 1, 4];
-  for (const ids of [[], [4], [4, 1, 3], [4, 1, 3, 0], [4, 2, 3, 0, 0], [1, 4, 1, 3]]) {
-    note(`said ${ids.join('')}`, () => web.saidWords('a model', source, { ids }));
-  }
-  note('names', () => web.KINDS.map(web.nameOf));
-  note('texts that never change', () => Object.entries(web.fixedTexts()).flat());
-  requireWritten('recurrence-words', lines);
+  for (const text of Object.values(web.fixedTexts())) assert.doesNotMatch(text, /undefined|NaN|\{/);
 });
 
 test('recurrence: a norm over distances 1 to 39 is that of 38 equal steps', () => {
@@ -254,54 +252,43 @@ test('recurrence: a weight has its colour, from none to all', () => {
 
 // ---- figures ----
 
-test('recurrence: what is taken away of every state of what is known', () => {
+test('recurrence: its file has a plot and rows for each thing that is known', () => {
   const known = (more) => ({ ...web.NOTHING, ...more });
-  const [some, far, times] = [counted(upTo(20), falling), REACHED['a norm that falls'], timings(3, linear, square)]; // prettier-ignore
-  const lines = [];
-  for (const [title, more] of Object.entries({
-    nothing: {},
-    'progress alone': { progress: { type: 'progress' } },
-    'what was counted': { counted: some },
-    reach: { reached: far, spoken: { type: 'spoken' } },
-    times: { timings: times },
-    all: { progress: { type: 'progress' }, counted: some, reached: far, timings: times },
-  })) {
-    const figure = web.recurrenceFigure(known(more));
-    lines.push('', `== ${title}`);
-    if (!figure) {
-      lines.push('no figure');
-      continue;
-    }
-    const { name, svg, table, data } = figure;
-    lines.push(
-      `${name}, ${svg.width} x ${svg.height}, ${Object.keys(data).filter((key) => data[key])}`,
-    );
-    const groups = rounded(svg.body).split(/(?=<g )/);
-    lines.push(...groups.map((group) => `${group.slice(0, 110)} … ${hashed(group)}`));
-    const cell = (value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value);
-    const rows = table.map((row) => row.map(cell).join(','));
-    lines.push(
-      ...rows.slice(0, 4),
-      `${rows.length} rows, the last ${rows.at(-1)}`,
-      hashed(rows.join('\n')),
-    );
+  const [some, times] = [counted(upTo(20), falling), timings(3, linear, square)];
+  const nothing = [{}, { progress: { type: 'progress' } }];
+  for (const more of nothing) assert.equal(web.recurrenceFigure(known(more)), null);
+  // 9 lengths of 3 models, 40 distances of 3 models twice, 3 lengths of 2 layers.
+  for (const [more, plots, rows] of [
+    [{ counted: some }, 1, 27],
+    [{ reached: FALLING, spoken: { type: 'spoken' } }, 1, 240],
+    [{ timings: times }, 1, 6],
+    [{ counted: some, reached: FALLING, timings: times }, 3, 273],
+  ]) {
+    const { name, svg, table } = web.recurrenceFigure(known(more));
+    assert.deepEqual([name, table.length, table[0]], ['recurrence', 1 + rows, ['what', 'x', 'model', 'value', 'of']]);
+    assert.equal(svg.body.match(/<g transform/g).length, 1 + plots, 'the key, and each plot');
+    assert.doesNotMatch(svg.body, /NaN|undefined/);
   }
-  requireWritten('recurrence-figures', lines);
-});
+  const { table } = web.recurrenceFigure(known({ counted: some, reached: FALLING, timings: times }));
+  const find = (...start) => table.find((row) => start.every((value, i) => row[i] === value));
+  assert.deepEqual(find('accuracy', 10, 'gru').slice(3), [0.9, 8]);
+  assert.equal(find('reach now', 2, 'transformer')[3], 3 * 0.98 ** 2);
+  assert.equal(find('milliseconds', 32, 'attention')[3], square(32));
+}); // prettier-ignore
 
-test('recurrence: pens and points of every model, on the page and in a file', () => {
-  const lines = ['page', 'file'].flatMap((paper) =>
-    web.KINDS.flatMap((kind) => [
-      JSON.stringify(web.lineOf(paper, kind)),
-      JSON.stringify(web.lineOf(paper, kind, 'first')),
-      web.pointOf(paper, kind, 10, 20),
-    ]),
-  );
-  requireWritten('recurrence-pens', [...lines, ...web.KINDS.map(web.legendOf)]);
-});
+test('recurrence: each model has a colour, a dash and a point of its own, on the page and in a file', () => {
+  const all = (of) => new Set(web.KINDS.map((kind) => JSON.stringify(of(kind)))).size;
+  for (const paper of ['page', 'file']) {
+    assert.equal(all((kind) => web.lineOf(paper, kind)), 3);
+    assert.equal(all((kind) => web.pointOf(paper, kind, 10, 20)), 3);
+    for (const kind of web.KINDS) assert.notDeepEqual(web.lineOf(paper, kind), web.lineOf(paper, kind, 'first'));
+  }
+  assert.equal(all((kind) => web.lineOf('file', kind)['stroke-dasharray']), 3, 'also without colours');
+  assert.deepEqual(web.KINDS.map((kind) => /circle|rect/.exec(web.pointOf('page', kind, 0, 0))[0]), ['circle', 'circle', 'rect']);
+}); // prettier-ignore
 
 test('recurrence: a norm of nothing has no point, and the axis goes on as without it', () => {
-  const of = REACHED['a norm that falls'];
+  const of = FALLING;
   const without = (value) => ({ ...of, now: { ...of.now, gru: of.now.gru.map((norm, n) => (n === 30 ? value : norm)) } }); // prettier-ignore
   const axis = (reach) => web.drawReach('page', 600, reach).replace(/<path class="kind[^>]*>/g, '');
   for (const value of [0, NaN]) assert.equal(axis(without(value)), axis(of));

@@ -1,18 +1,23 @@
 // @about web/src/features/scale/
-// What the panel about the division by sqrt(d) works out, in an engine of the test's, and what it shows of it: widths, samples, guesses
-// and what is said aloud. tests/page/operated/scale-*.txt has it; QKV_REFRESH=1 writes it.
+// What the panel about the division by sqrt(d) works out, in an engine of the test's, and what it shows of it: widths, samples,
+// guesses and what is said aloud.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { differences, fire, linesOf, requireWritten, rounded } from '../support/operate.js';
-import { openWindow, SIZE } from '../support/window.js';
+import { afterEach, test } from 'node:test';
+import { fire } from '../support/operate.js';
+import { pointsOf, wordsOf } from '../support/svg_marks.js';
+import { openWindow } from '../support/window.js';
 
-const { rest, layOut } = openWindow();
+const { rest, layOut, leave } = openWindow();
+afterEach(() => {
+  leave();
+  web.setLanguage('en');
+});
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['worker/frame_feature', 'page/plots', 'page/figure', 'panel', 'state'].map(
     (name) => `features/scale/${name}`,
   ),
-  ...['engine/random', 'ui/plot', 'state/state'],
+  ...['engine/random', 'ui/plot', 'ui/numbers', 'state/state'],
 );
 const [KEYS, ROWS] = [64, 64];
 const WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512, 1024];
@@ -180,198 +185,171 @@ const studyOf = (sample, count = 9, to) => ({
   },
   error: { scores: 1.25e-7, entropy: 2.5e-7 },
 });
-const drawn = (body) => body.replaceAll('><', '>\n<').split('\n').map(rounded);
-
-const said = [];
-document.addEventListener('state-change', ({ detail }) =>
-  said.push(`asks for ${JSON.stringify(detail)}`),
-);
-const fold = ({ localName, className }) =>
-  localName === 'svg' && className.baseVal !== '' ? 'short' : 'open';
-
 async function put() {
   const panel = document.createElement('qkv-panel-scale');
   document.body.replaceChildren(panel);
+  const asked = [];
+  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
   await rest();
-  const lines = [];
-  let before = [];
-  const note = (title) => {
-    const now = linesOf(panel, { fold });
-    lines.push('', `=== ${title}`, ...said.splice(0), ...differences(before, now));
-    before = now;
-  };
   const viewOf = (patch, study, more) => {
     const state = { ...web.initialState('en'), ...patch };
     return { state, studies: { scale: study }, engine: { kind: 'ready' }, look: 1, ...more };
   };
-  const show = async (title, patch = {}, study = studyOf(patch.sample ?? 1), more = {}) => {
+  const show = async (patch = {}, study = studyOf(patch.sample ?? 1), more = {}) => {
     panel.update(viewOf(patch, study, more));
     await rest();
-    note(title);
   };
-  const act = async (title, work) => {
-    work();
-    await rest();
-    note(title);
-  };
-  return { panel, lines, show, act, viewOf, find: (selector) => panel.querySelector(selector) };
+  const find = (selector) => panel.querySelector(selector);
+  return { panel, asked, show, viewOf, find, text: (selector) => find(selector).textContent };
 }
 
 test('scale: what is shown of a width, from the first one on', async () => {
-  const { panel, lines, show, viewOf } = await put();
-  await show('before anything', {}, null);
-  await show('after the engine failed', {}, null, { engine: { kind: 'failed' } });
-  await show('a width that is not there yet', { width: 64 }, studyOf(1, 4));
-  await show('a width that is', { width: 8 }, studyOf(1, 4));
+  const { show, find, text } = await put();
+  const numbers = () => ['variance', 'before', 'after', 'law', 'difference'].map((name) => text(`[data-number=${name}]`));
+  for (const [patch, study, more, why] of [
+    [{}, null, {}, 'plots.loading'],
+    [{}, null, { engine: { kind: 'failed' } }, 'map.failed'],
+    [{ width: 64 }, studyOf(1, 4), {}, 'plots.loading'],
+  ]) {
+    await show(patch, study, more);
+    assert.deepEqual([find('.lab').hidden, text('.placeholder')], [true, web.textOf(why)]);
+  }
+  const law = Math.log(KEYS) - 0.5;
   for (const width of [4, 8, 16, 1024]) {
-    for (const divided of [false, true])
-      await show(`d = ${width}${divided ? ', divided' : ''}`, { width, divided });
+    for (const divided of [false, true]) {
+      await show({ width, divided });
+      assert.deepEqual([find('.lab').hidden, find('.placeholder').hidden], [false, true]);
+      const { plain, scaled } = resultOf(width);
+      const wanted = [(divided ? scaled : plain).variance, plain.entropy, scaled.entropy, law].map((value) => web.digits(value, 4));
+      assert.deepEqual(numbers(), [...wanted, web.digits(law - scaled.entropy, 2)]);
+      // Scores of deviation sqrt(d) collapse beyond sqrt(2 ln 64), which is sqrt(8.3).
+      assert.match(text('.verdict'), width > 8 ? /collapse onto the largest few\. Dividing/ : /This is still below/);
+      assert.ok(text('.tails').includes(web.digits(6 / width, 2)));
+      assert.deepEqual([text('[for=width]:not(label)'), find('#divided').checked], [`d = ${width}`, divided]);
+    }
   }
-  await show('another sample, before it is there', { sample: 2, width: 1024 }, studyOf(1));
-  await show('another sample', { sample: 2, width: 1024 });
-  const taken = [
-    [{ width: 16 }, studyOf(1)],
-    [{ width: 16, divided: true, sample: 7 }, studyOf(7)],
-  ];
-  for (const [patch, study] of taken) {
-    const { name, svg, table, data } = await panel.figure(viewOf(patch, study));
-    lines.push('', `=== taken away: ${name}, ${svg.width} x ${svg.height}`, ...drawn(svg.body));
-    lines.push(...table.map((row) => rounded(JSON.stringify(row))), Object.keys(data).join());
-  }
+  const before = numbers();
+  await show({ sample: 2, width: 8 }, studyOf(1));
+  assert.deepEqual(numbers(), before, 'the sample before stays until another is there');
+  assert.match(text('.check-note'), /Widths done: 9 of 9\..*by at most 1\.2×10⁻⁷ standard deviations and 2\.5×10⁻⁷/);
+}); // prettier-ignore
+
+test('scale: its file has the numbers of all widths, once they are complete', async () => {
+  const { panel, viewOf } = await put();
+  const study = studyOf(7);
+  const { svg, table } = await panel.figure(viewOf({ width: 16, divided: true, sample: 7 }, study));
+  const row = ({ width, plain, scaled }) => [width, ...[plain, scaled].flatMap((of) => [of.variance, of.entropy, of.entropyError]), Math.log(KEYS) - 0.5];
+  assert.deepEqual(table.slice(1), study.results.map(row));
+  assert.ok(wordsOf(svg.body).includes('d = 16, sample 7'));
   assert.equal(await panel.figure(viewOf({}, studyOf(1, 8))), null, 'not yet complete');
   assert.equal(await panel.figure(viewOf({ sample: 2 }, studyOf(1))), null, 'of another sample');
   assert.equal(await panel.figure(viewOf({}, null)), null);
-  const partly = web.scaleFigure(studyOf(1, 2), { width: 64, divided: false, sample: 1 });
-  const places = drawn(partly.svg.body).filter((line) => line.startsWith('<g'));
-  lines.push('', `=== without the width: ${partly.svg.height}`, ...places);
-  requireWritten('scale-shown', lines);
-});
+}); // prettier-ignore
 
 test('scale: its controls, up to the last sample', async () => {
-  const { lines, show, act, find } = await put();
-  await act('drawn before there is a state', () => find('.draw').click());
-  for (const sample of [1, 2, 9998, 9999]) {
-    await show(`sample ${sample}`, { sample });
-    await act('the next one is drawn', () => find('.draw').click());
-  }
-  for (const value of ['2', '7', '10']) {
-    find('#width').value = value;
-    await act(`width ${value}`, () => fire(find('#width'), 'input'));
+  const { show, find, asked } = await put();
+  find('.draw').click();
+  assert.deepEqual(asked.splice(0), [{ sample: 2 }], 'drawn before there is a state');
+  for (const [sample, next] of [[1, 2], [9998, 9999], [9999, 1]]) {
+    await show({ sample });
+    find('.draw').click();
+    assert.deepEqual(asked.splice(0), [{ sample: next }]);
+  } // prettier-ignore
+  const enter = (box, type, patch) => (fire(Object.assign(box, patch), type), asked.splice(0)[0]);
+  for (const power of [2, 7, 10]) {
+    assert.deepEqual(enter(find('#width'), 'input', { value: `${power}` }), { width: 2 ** power });
   }
   for (const checked of [true, false]) {
-    find('#divided').checked = checked;
-    await act(`divided: ${checked}`, () => fire(find('#divided'), 'change'));
+    assert.deepEqual(enter(find('#divided'), 'change', { checked }), { divided: checked });
   }
   assert.equal(web.scaleRequest({ sample: 5, width: 4 }), 5);
-  for (const [name, { key, initial, limits, read }] of Object.entries(web.scaleFields)) {
-    const values = ['0', '1', '2', '5', '6', '1023', '9999', '10000', '1.5', 'x'].map(read);
-    lines.push(`${name}: ${JSON.stringify({ key, initial, limits, values })}`);
-  }
-  requireWritten('scale-controls', lines);
+  const read = (name, ...raw) => raw.map((one) => web.scaleFields[name].read(one));
+  assert.deepEqual(read('width', '2', '5', '1023', '9999', 'x'), [4, 4, 1024, 1024, undefined]);
+  assert.deepEqual(read('sample', '0', '9999', '10000', '1.5'), [1, 9999, 9999, 2]);
 });
 
 test('scale: what is said aloud is said of a sample and of a division, not of a width', async () => {
-  const { lines, show } = await put();
-  const aloud = document.querySelector('[data-said]');
-  for (const [title, patch, more] of [
-    ['first', {}],
-    ['another width', { width: 8 }],
-    ['divided', { width: 8, divided: true }],
-    ['another width, divided', { width: 16, divided: true }],
-    ['another sample', { width: 16, divided: true, sample: 2 }],
-    ['in another language', { width: 16, divided: true, sample: 2, language: 'zh' }, { look: 2 }],
-    ['not divided, in that language', { width: 16, sample: 2, language: 'zh' }, { look: 2 }],
-    ['in the first language', { width: 16, sample: 2 }, { look: 3 }],
+  const { show, text } = await put();
+  for (const [patch, said, more] of [
+    [{}, ''],
+    [{ width: 8 }, ''],
+    [{ width: 8, divided: true }, /^d = 8: variance 7\.84/],
+    [{ width: 16, divided: true }, /^d = 8/],
+    [{ width: 16, divided: true, sample: 2 }, /^d = 16: variance 15\.7/],
+    [{ width: 16, divided: true, sample: 2, language: 'zh' }, '', { look: 2 }],
   ]) {
-    await show(title, patch, undefined, more);
-    lines.push(`says: ${aloud.textContent}`);
+    await show(patch, undefined, more);
+    if (said === '') assert.equal(text('[data-said]'), '');
+    else assert.match(text('[data-said]'), said);
   }
-  requireWritten('scale-said', lines);
 });
 
-test('scale: a guess about the entropies, and which of three ways they go', async () => {
-  layOut({ width: 0, height: 0 }); // drawings are written down above
-  const { lines, show, act, find } = await put();
-  const from = 3.6 - 0.3 * 2;
-  const told = () => lines.push(`told: ${find('.guess-answer').textContent}`);
-  for (const [title, to, way] of [
-    ['falls by more than a tenth', 0.89 * from, 'falls'],
-    ['falls by less', 0.91 * from, 'stays'],
-    ['rises by less', 1.09 * from, 'stays'],
-    ['rises by more', 1.11 * from, 'rises'],
-  ]) {
-    const wrong = way === 'rises' ? 'stays' : 'rises';
-    for (const guess of [way, wrong, 'show']) {
-      const study = studyOf(1, 9, to);
-      await show(`${title}, to be told ${guess}`, { scaleAsk: true }, study);
-      await act(guess, () => find(`[data-guess=${guess}]`).click());
-      await show('told', {}, study);
-      told();
-      const right = find('.guess-answer').textContent.startsWith('Right');
-      assert.equal(right, guess === way, `${title}: ${guess}`);
+test('scale: a guess is right by the way of the entropy, of which a tenth is no change', async () => {
+  const { show, find, text, asked } = await put();
+  layOut({ width: 0, height: 0 }); // nothing is drawn
+  const studyTo = (to, from = 10, count = 9) => {
+    const study = studyOf(1, count);
+    study.results[0].plain.entropy = from;
+    study.results.at(-1).plain.entropy = to;
+    return study;
+  };
+  for (const [to, way] of [[8.99, 'falls'], [9, 'stays'], [11, 'stays'], [11.01, 'rises']]) {
+    for (const guess of ['falls', 'stays', 'rises', 'show']) {
+      await show({ scaleAsk: true }, studyTo(to));
+      assert.deepEqual(['.lab-pair', '.lab-side'].map((part) => find(part).hidden), [true, true]);
+      asked.length = 0;
+      find(`[data-guess=${guess}]`).click();
+      assert.deepEqual(asked, [{ scaleAsk: false }]);
+      await show({}, studyTo(to));
+      const verdict = guess === 'show' ? /^$/ : guess === way ? /^Right/ : /^Not quite/;
+      assert.match(text('.guess-answer'), verdict, `from 10 to ${to}: ${guess}`);
     }
   }
-  const study = studyOf(1);
-  await show('asked', { scaleAsk: true }, study);
-  await act('guessed', () => find('[data-guess=falls]').click());
-  await show('while widths are worked out', {}, studyOf(1, 7));
-  told();
-  await show('when they are', {}, study);
-  told();
-  await show('another sample', { sample: 2 });
-  told();
-  await show('the first sample again', {}, study);
-  told();
-  await act('another turn', () => find('.guess-again').click());
-  lines.push(`focus on ${document.activeElement.textContent}`);
-  await show('asked again', { scaleAsk: true }, study);
-  await show('not asked any more', {}, study);
-  told();
-  layOut(SIZE);
-  requireWritten('scale-guesses', lines);
-});
-
-test('scale: exactly a tenth is no change', async () => {
-  layOut({ width: 0, height: 0 }); // drawings are written down above
-  const { show, act, find } = await put();
-  for (const [to, way] of [
-    [9, 'stays'],
-    [11, 'stays'],
-    [8.99, 'falls'],
-    [11.01, 'rises'],
-  ]) {
-    const study = studyOf(1);
-    const [first, last] = [study.results[0], study.results.at(-1)];
-    Object.assign(first.plain, { entropy: 10 });
-    Object.assign(last.plain, { entropy: to });
-    await show('asked', { scaleAsk: true }, study);
-    await act(way, () => find(`[data-guess=${way}]`).click());
-    await show('told', {}, { ...study });
-    assert.match(find('.guess-answer').textContent, /^Right/, `from 10 to ${to}`);
-  }
-  layOut(SIZE);
-});
+  await show({ scaleAsk: true }, studyTo(9));
+  find('[data-guess=stays]').click();
+  await show({}, studyTo(9, 10, 7));
+  assert.equal(text('.guess-answer'), '', 'while widths are computed');
+  await show({}, studyTo(9));
+  assert.match(text('.guess-answer'), /^Right\. From d = 4 to 1024, the mean entropy of q·k goes from 10\.0 to 9\.00 nats/);
+  await show({ sample: 2 });
+  await show({}, studyTo(9));
+  assert.equal(text('.guess-answer'), '', 'of another sample nothing was guessed');
+  find('.guess-again').click();
+  assert.deepEqual(asked.at(-1), { scaleAsk: true });
+  await show({ scaleAsk: true }, studyTo(9));
+  assert.ok(document.activeElement === find('[data-guess=falls]'));
+}); // prettier-ignore
 
 test('scale: figures are as wide as their columns, and without a width they stay', async () => {
-  const { lines, show, act, find } = await put();
-  await show('at first');
+  const { show, find } = await put();
+  await show();
   const widthOf = () => find('[data-figure=histogram] svg')?.getAttribute('width');
   assert.equal(widthOf(), '640');
-  for (const width of [419, 420, 360, 0]) {
-    await act(`${width} wide`, () => layOut({ width, height: 300 }));
+  for (const width of [420, 360, 0]) {
+    layOut({ width, height: 300 });
+    await rest();
     assert.equal(widthOf(), String(width || 360));
   }
-  layOut(SIZE);
-  await rest();
-  for (const width of [340, 398]) {
-    lines.push(
-      '',
-      `=== drawn ${width} wide`,
-      ...drawn(web.drawVariances(web.pagePen, width, studyOf(1).results, 16)),
-    );
-    lines.push(...drawn(web.drawEntropies(web.pagePen, width, studyOf(1, 3).results, 8)));
-  }
-  lines.push(...drawn(web.drawHistogram(web.pagePen, 420, resultOf(16), false)));
-  lines.push(...drawn(web.drawHistogram(web.pagePen, 419, resultOf(16), true)));
-  requireWritten('scale-drawn', lines);
 });
+
+test('scale: curves over widths that double stand at even distances, and variances are lines of slope 1 and 0', () => {
+  const { results } = studyOf(1);
+  for (const width of [340, 398]) {
+    const svg = web.drawVariances(web.pagePen, width, results, 16);
+    const curves = ['plain', 'scaled'].map((kind) => pointsOf(svg, `plot-${kind}`));
+    for (const curve of curves) {
+      const steps = curve.slice(1).map(([x], i) => x - curve[i][0]);
+      assert.equal(curve.length, WIDTHS.length);
+      assert.ok(Math.max(...steps) - Math.min(...steps) < 0.11, `${steps}`);
+    }
+    const rises = curves.map((curve) => curve.slice(1).map(([, y], i) => curve[i][1] - y));
+    assert.ok(Math.max(...rises[0]) - Math.min(...rises[0]) < 0.21 && Math.min(...rises[0]) > 0);
+    assert.ok(rises[1].every((rise) => Math.abs(rise) < 0.11));
+    // On less than 330 pixels every other width is written.
+    const written = WIDTHS.filter((d) => wordsOf(web.drawEntropies(web.pagePen, width, results, 8)).includes(`${d}`));
+    assert.deepEqual(written.filter((d) => d > 4), WIDTHS.filter((d, i) => d > 4 && (width > 388 || i % 2 === 0)));
+  }
+  // Of 64 x 64 scores, 32 bins over four deviations: the bars stand below the density of N(0, d).
+  const [narrow, wide] = [419, 420].map((width) => wordsOf(web.drawHistogram(web.pagePen, width, resultOf(16), false)).length);
+  assert.ok(narrow < wide, 'fewer numbers on a narrow axis');
+}); // prettier-ignore
