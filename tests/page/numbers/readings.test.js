@@ -1,10 +1,9 @@
 // The panels of readings and of usage, in a window without a browser, and the files that have their place in the single page: what
-// each reading is with and without what it is about (tests/page/operated/readings.txt), what is copied, and what is there at once.
+// each reading is with and without what it is about, what is copied, and what is there at once.
 import assert from 'node:assert/strict';
 import { afterEach, describe, mock, test } from 'node:test';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
-import { requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { delays, leave, rest } = openWindow();
@@ -32,32 +31,32 @@ describe('checks: readings', () => {
   const list = { tokens: ['a', 'b', 'c'] };
 
   test('are told with what is known, in either language and of every source', () => {
-    const lines = [];
     const { panel } = put('checks');
-    const show = (what, view = {}, state = {}) => {
+    const show = (view = {}, state = {}) => {
       web.setLanguage(state.language ?? 'en');
-      panel.update({
-        state: { ...web.initialState('en'), ...state },
-        list,
-        frame,
-        report,
-        ...view,
-      });
-      const items = [...panel.querySelectorAll('.reading')].map((item) =>
-        [...item.querySelectorAll('dd')].map(({ textContent }) => textContent).join(' | '),
+      panel.update({ state: { ...web.initialState('en'), ...state }, list, frame, report, ...view });
+      return [...panel.querySelectorAll('.reading')].map((item) =>
+        [...item.querySelectorAll('dd')].map(({ textContent }) => textContent),
       );
-      lines.push(`== ${what}`, ...items, '');
     };
-    show('nothing', { frame: null, report: null });
-    show('a frame alone', { report: null });
-    show('a report alone', { frame: null });
-    show('all');
-    show('no check', { report: { ...report, check: null } });
-    show('no time', { report: { ...report, timing: null } });
-    for (const source of ['random', 'yours', 'trained']) show(source, {}, { source, seed: 7 });
-    show('in Chinese', {}, { language: 'zh' });
-    requireWritten('readings', lines);
-  });
+    const values = (...view) => show(...view).map(([value]) => value).slice(0, 5);
+    const [weights, time, build, sum, memory_] = ['1.2×10⁻⁷', '250 µs', 'wasm simd128', '1 ± 6.0×10⁻⁸', '3.15 MB'];
+    assert.deepEqual(values({ frame: null, report: null }), ['–', '–', '–', '–', '–']);
+    assert.deepEqual(values({ report: null }), ['–', '–', build, '–', '–']);
+    assert.deepEqual(values({ frame: null }), [weights, time, '–', sum, memory_]);
+    assert.deepEqual(values(), [weights, time, build, sum, memory_]);
+    assert.deepEqual(values({ report: { ...report, check: null } }), ['–', time, build, '–', memory_]);
+    assert.deepEqual(values({ report: { ...report, timing: null } }), [weights, '–', build, sum, memory_]);
+    const notes = show().map(([, note]) => note);
+    assert.match(notes[0], /Heads checked: 8\. Entropies differ by at most 3\.5×10⁻⁶ nats\.$/);
+    assert.match(notes[1], /^All heads on 3 tokens.*Median of 9 measurements; the last one averaged 4 calls; the clock ticks every 5 µs\.$/);
+    assert.match(notes[2], /^The “simd” build of qkv 1\.2\.3, on one thread/);
+    assert.match(notes[4], /^Of 16\.8 MB/);
+    for (const [source, words] of [['constructed', 'weights built by hand'], ['random', 'random weights, seed 7'], ['yours', 'your numbers'], ['trained', 'weights learned by a trained model']]) {
+      assert.equal(show({}, { source, seed: 7 })[5][0], words);
+    }
+    assert.match(show({}, { language: 'zh' })[5][0], /\p{Script=Han}/u);
+  }); // prettier-ignore
 
   test('are taken away as a table, once there are some', async () => {
     const { panel } = put('checks');

@@ -1,7 +1,7 @@
 // The words of the sentence, in Node: how full each box is, which one is the query, and the boxes that the HTML came with.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -51,44 +51,56 @@ function viewOf({
 }
 const many = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
 
-const VIEWS = {
-  'before the first frame': { frame: null },
-  'the first frame': {},
-  'a weight that rounds to the same': { row: [0.2501, 0.7499, 0] },
-  'another query': { query: 0, row: [1, 0, 0] },
-  'the row of another query': { query: 2, of: 0 },
-  'no row': { of: null },
-  'without a mask': { mask: 'none', row: [0.2, 0.3, 0.5] },
-  'a frame of other words': { computed: ['one', 'two'] },
-  'another look': { look: 2 },
-  'a head of random weights': { state: { source: 'random' } },
-  'fewer words than weights': { tokens: ['one', 'two'] },
-  'more words than weights': { tokens: [...TOKENS, 'four'], query: 3, of: 3, mask: 'none' },
-  'no words': { tokens: [], query: -1, frame: null },
-  'no words of a model': { tokens: [], query: -1, frame: null, state: { source: 'trained' } },
-  'as many words as there are boxes': { tokens: many(64), frame: null },
-  'one more': { tokens: many(65), frame: null },
-};
-
-test('sentence: what is shown in each state', () => {
+test('sentence: each word has the share of its weight, and the query is checked', () => {
   put();
-  const came = [];
-  let before = linesOf(panel);
-  came.push(...before);
-  const note = (title) => {
-    const after = linesOf(panel);
-    came.push('', `== ${title}`, ...differences(before, after));
-    before = after;
-  };
-  for (const [title, view] of Object.entries(VIEWS)) {
-    panel.update(viewOf(view));
-    note(title);
+  const texts = (selector) => [...panel.querySelectorAll(selector)].map(({ textContent }) => textContent);
+  const checked = () => [...panel.querySelectorAll('input')].findIndex((radio) => radio.checked);
+  const masked = () => [...panel.querySelectorAll('.chip')].map(({ classList }) => classList.contains('masked'));
+  for (const [view, shares] of [
+    [{ frame: null }, ['', '', '']],
+    [{}, ['.250', '.750', '–']],
+    [{ row: [0.2501, 0.7499, 0] }, ['.250', '.750', '–']],
+    [{ query: 0, row: [1, 0, 0] }, ['1.000', '–', '–']],
+    [{ query: 2, of: 0 }, ['', '', '']], // the row of another query
+    [{ of: null }, ['', '', '']],
+    [{ mask: 'none', row: [0.2, 0.3, 0.5] }, ['.200', '.300', '.500']],
+    [{ computed: ['one', 'two'] }, ['', '', '']], // a frame of other words
+    [{ tokens: ['one', 'two'] }, ['.250', '.750']],
+    [{ tokens: [...TOKENS, 'four'], query: 3, of: 3, mask: 'none' }, ['.250', '.750', '.000', '.000']],
+  ]) {
+    panel.update(viewOf({ look: shares.length + Math.random(), ...view }));
+    assert.deepEqual(texts('.share'), shares, JSON.stringify(view));
+    assert.equal(checked(), view.query ?? 1);
+    if (shares[0]) assert.deepEqual(masked(), shares.map((share) => share === '–'));
+    shares.forEach((share, i) => {
+      const fill = panel.querySelectorAll('.chip rect')[i].getAttribute('y');
+      if (/^\d?\./.test(share)) assert.ok(Math.abs(1 - fill - Number(share)) < 1e-3, 'as full as its share');
+    });
   }
-  setLanguage('zh');
-  panel.update(viewOf({ state: { language: 'zh' }, look: 3 }));
-  note('in Chinese');
-  requireWritten('sentence-shown', came);
-});
+  panel.update(viewOf({ look: 9 }));
+  const names = [...panel.querySelectorAll('.chip input')].map((radio) => radio.getAttribute('aria-label'));
+  assert.deepEqual([names[0].includes('0.250'), names[2].includes('masked')], [true, true], `${names}`);
+  for (const [source, head] of [['constructed', 'same token'], ['random', 'Head 3']]) {
+    panel.update(viewOf({ state: { source } }));
+    assert.ok(texts('#chips-caption')[0].includes(head));
+  }
+}); // prettier-ignore
+
+test('sentence: without words there is an example, and more than 64 words have no boxes', () => {
+  put();
+  const hidden = () => ['.empty', '.example', '.chips', '.more'].map((name) => panel.querySelector(name).hidden);
+  for (const [view, expected, boxes] of [
+    [{}, [true, false, false, true], 3],
+    [{ tokens: [], query: -1, frame: null }, [false, false, true, true], 0],
+    [{ tokens: [], query: -1, frame: null, state: { source: 'trained' } }, [false, true, true, true], 0],
+    [{ tokens: many(64), frame: null }, [true, false, false, true], 64],
+    [{ tokens: many(65), frame: null }, [true, false, false, false], 64],
+  ]) {
+    panel.update(viewOf(view));
+    assert.deepEqual([hidden(), panel.querySelectorAll('.chip').length], [expected, boxes]);
+  }
+  assert.match(panel.querySelector('.more').textContent, /64.*65/);
+}); // prettier-ignore
 
 describe('sentence: a hand', () => {
   test('chooses the query', () => {

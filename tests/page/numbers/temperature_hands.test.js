@@ -1,9 +1,8 @@
 // @about web/src/features/temperature/
-// What hands and keys do with the dot of the temperature, and the part of the panel about a gain. tests/page/operated/temperature-*.txt
-// has it; QKV_REFRESH=1 writes it.
+// What hands and keys do with the dot of the temperature, and the part of the panel about a gain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 openWindow();
@@ -11,37 +10,34 @@ const { modules } = await import('../support/engine.js');
 const web = await modules(
   'features/temperature/page/drag_dial',
   'features/temperature/page/gain_part',
+  'ui/numbers',
 );
 
 // ---- hands and keys ----
 
 test('temperature: keys take the steps of a slider, and stop at its ends', () => {
-  const lines = [];
   const handle = document.createElement('div');
   let now = 1;
   const set = [];
   web.pressing(handle, { temperature: () => now, set: (to) => set.push(to), at: () => NaN });
-  const keys = [
-    'ArrowLeft',
-    'ArrowDown',
-    'ArrowRight',
-    'ArrowUp',
-    'PageDown',
-    'PageUp',
-    'Home',
-    'End',
-    'a',
-    'Enter',
-  ];
-  for (now of [1, 0.05, 0.06, 19.5, 20, null]) {
-    for (const key of keys) {
-      const event = new KeyboardEvent('keydown', { key, cancelable: true });
-      handle.dispatchEvent(event);
-      lines.push(`${key} at ${now}: ${set.splice(0)}${event.defaultPrevented ? ', taken' : ''}`);
+  const press = (key) => {
+    const event = new KeyboardEvent('keydown', { key, cancelable: true });
+    handle.dispatchEvent(event);
+    return [set.splice(0)[0], event.defaultPrevented];
+  };
+  const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
+  for (now of [1, 0.05, 0.06, 19.5, 20]) {
+    for (const [key, step] of Object.entries({ ...steps, Home: -1000, End: 1000 })) {
+      const [to, taken] = press(key);
+      // A hundred steps are a factor of ten.
+      const wanted = Math.min(20, Math.max(0.05, now * 10 ** (step / 100)));
+      assert.ok(taken && Math.abs(to / wanted - 1) < 0.012, `${key} at ${now}: ${to}, not ${wanted}`);
     }
+    for (const key of ['a', 'Enter']) assert.deepEqual(press(key), [undefined, false]);
   }
-  requireWritten('temperature-keys', lines);
-});
+  now = null;
+  for (const key of Object.keys(steps)) assert.deepEqual(press(key), [undefined, false], 'without controls');
+}); // prettier-ignore
 
 test('temperature: a drag is of one pointer, the first button, and further than a click', () => {
   const stage = document.createElement('div');
@@ -113,46 +109,35 @@ test('temperature: a drag is of one pointer, the first button, and further than 
 
 // ---- the part about a gain ----
 
-test('temperature: the slider of the gain, and what a gain does', () => {
-  const lines = [];
+test('temperature: the slider of the gain doubles it every twenty steps, and the table has what it does', () => {
   const part = document.createElement('qkv-gain');
   document.body.replaceChildren(part);
-  part.addEventListener('state-change', ({ detail }) =>
-    lines.push(`asks for ${JSON.stringify(detail)}`),
-  );
+  const asked = [];
+  part.addEventListener('state-change', ({ detail }) => asked.push(detail));
   const slider = part.querySelector('input');
-  for (const value of [-40, -39, -20, -1, 0, 1, 13, 20, 39, 40]) {
-    slider.value = String(value);
-    fire(slider, 'input');
+  for (const value of [-40, -39, -20, 0, 13, 40]) {
+    fire(Object.assign(slider, { value: String(value) }), 'input');
+    const [{ gain }] = asked.splice(0);
+    assert.ok(Math.abs(gain / 2 ** (value / 20) - 1) < 0.006, `${value}: ${gain}`);
   }
-  let before = [];
-  const show = (title, gain, found, look = 1) => {
-    part.update({ state: { gain }, frame: found && { temperature: { gain: found } }, look });
-    const now = linesOf(part);
-    lines.push('', `=== ${title}`, ...differences(before, now));
-    before = now;
-  };
-  const row = (gain, temperature, deviation) => ({
-    gain,
-    temperature,
-    deviation,
-    entropy: 1.23456,
-    largest: 0.012345,
-  });
+  const row = (gain, temperature, deviation) => ({ gain, temperature, deviation, entropy: 1.23456, largest: 0.012345 });
   const found = {
-    plain: row(1, 0.5, 0.98765),
-    scaled: row(2, 0.5, 3.9506),
-    restored: row(2, 2, 3.9506),
+    ...{ plain: row(1, 0.5, 0.98765), scaled: row(2, 0.5, 3.9506), restored: row(2, 2, 3.9506) },
     difference: 1.5e-8,
   };
-  show('before a frame', 2, null);
-  show('a gain', 2, found);
-  const cell = part.querySelector('td').firstChild;
-  show('the same again', 2, found);
-  assert.ok(part.querySelector('td').firstChild === cell, 'it is not written twice');
-  show('another, before a frame has it', 0.257, found);
-  show('out of sight', 0.25, { ...found, plain: row(1, 0.7, 1) });
-  show('no frame', 3.9, null);
-  document.body.replaceChildren();
-  requireWritten('temperature-gain', lines);
-});
+  const show = (gain, gains) => part.update({ state: { gain }, frame: gains && { temperature: { gain: gains } }, look: 1 });
+  const rows = () => [...part.querySelectorAll('tbody tr')].map((tr) => [...tr.cells].map(({ textContent }) => textContent));
+  show(2, null);
+  assert.equal(part.querySelector('.gain-table').hidden, true);
+  show(2, found);
+  const wanted = [
+    ['gain γ, τ = 0.500', '0.9877', '1.235', '0.0123'],
+    ['gain c·γ, τ = 0.500', '3.951', '1.235', '0.0123'],
+    ['gain c·γ, c²·τ = 2.00', '3.951', '1.235', '0.0123'],
+  ];
+  assert.deepEqual(rows(), wanted);
+  assert.equal(part.querySelector('.gain-note').textContent, web.t('gain.note', { ratio: '4.000', difference: '1.5×10⁻⁸' }));
+  show(0.257, null);
+  assert.deepEqual([part.querySelector('output').textContent, slider.value], ['c = 0.257', '-39']);
+  assert.deepEqual(rows(), wanted, 'out of sight what was shown stays');
+}); // prettier-ignore

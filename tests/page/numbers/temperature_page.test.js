@@ -1,26 +1,21 @@
 // @about web/src/features/temperature/
-// What the panel about temperature shows of a row and does with guesses: rows that are the test's, in both languages.
-// tests/page/operated/temperature-*.txt has it; QKV_REFRESH=1 writes it.
+// What the panel about temperature shows of a row and does with guesses: rows that are the test's.
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
-import { differences, fire, linesOf, requireWritten, rounded } from '../support/operate.js';
+import { afterEach, test } from 'node:test';
+import { fire } from '../support/operate.js';
+import { pointsOf, wordsOf } from '../support/svg_marks.js';
 import { openWindow, SIZE } from '../support/window.js';
 
-const { rest, layOut } = openWindow();
+const { rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['page/sentences', 'page/figure', 'page/histogram', 'page/plots', 'panel'].map(
     (name) => `features/temperature/${name}`,
   ),
-  ...['ui/plot', 'state/state'],
+  ...['ui/plot', 'ui/numbers', 'state/state'],
 );
 
-/** Both languages, as the page sets them. */
-const inLanguage = (language) => {
-  web.setLanguage(language);
-  document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
-};
-beforeEach(() => inLanguage('en'));
+afterEach(leave);
 
 // ---- rows ----
 
@@ -52,335 +47,298 @@ const frameOf = (temperature, tokens = ['The', 'cat', 'sat', 'on']) => ({
 
 // ---- words ----
 
-test('temperature: what is said of a row, in both languages', () => {
-  const lines = [];
-  for (const language of ['en', 'zh']) {
-    inLanguage(language);
-    const say = (title, text) =>
-      lines.push(`${title}: ${typeof text === 'string' ? text : JSON.stringify(text)}`);
-    lines.push('', `=== ${language}`);
-    for (const verdict of ['single', 'equal', 'collapse', 'close', 'shape', 'holds']) {
-      say(verdict, web.verdict(pointOf({ verdict, temperature: 1.5 })));
-    }
-    for (const [verdict, theory] of [
-      ['collapse', 0.5],
-      ['close', 0],
-      ['close', -0.01],
-      ['holds', 0.5],
-    ]) {
-      const point = pointOf({ verdict, theory });
-      say(`numbers, ${verdict} ${theory}`, web.lawNumbers(point));
-      say(`spoken, ${verdict} ${theory}`, web.spoken(point, true));
-      say('spoken before the curves', web.spoken(point, false));
-    }
-    for (const gap of [null, 0, 0.1, 0.1499, 0.15, 0.1501, 2]) {
-      say(`gradient, gap ${gap}`, web.gradientStory(pointOf({}, rowOf({ gap }))));
-    }
-    for (const temperature of [0.05, 0.99, 1, 1.01, 20]) {
-      const point = pointOf({ temperature });
-      say(`question at ${temperature}`, web.question(point));
-      for (const guess of ['up', 'down']) {
-        const study = studyOf(point.of);
-        say(`${guess} at ${temperature}`, web.answer({ study, point }, guess));
-      }
-    }
-    for (const [critical, entropy] of [
-      [0.637, 1],
-      [0, 1],
-      [null, 0],
-    ]) {
-      const point = pointOf({ entropy }, rowOf({ critical }));
-      const told = web.describe({ study: studyOf(point.of), point });
-      for (const sentence of told.split(/(?<=[.。;；])/))
-        say(`picture, tau_c ${critical}`, sentence);
-    }
-    say('random', web.rowName(frameOf(null), pointOf({}, rowOf({ source: 'random', row: 77 }))));
-    say('row', web.rowName(frameOf(null), pointOf()));
-    say('beyond', web.rowName(frameOf(null), pointOf({}, rowOf({ row: 9 }))));
+test('temperature: the theory has a number where it applies', () => {
+  for (const [verdict, theory, applies] of [
+    ['collapse', 0.5, false],
+    ['close', 0, true],
+    ['close', -0.01, false],
+    ['holds', 0.5, true],
+  ]) {
+    const point = pointOf({ verdict, theory });
+    const numbers = applies
+      ? { theory: web.digits(theory, 4), difference: web.digits(theory - 1.01234, 3) }
+      : { theory: 'does not apply', difference: '–' };
+    assert.deepEqual(web.lawNumbers(point), numbers, `${verdict} ${theory}`);
+    assert.match(web.spoken(point, true), applies ? /, theory 0/ : /the theory does not apply$/);
+    assert.doesNotMatch(web.spoken(point, false), /theory/, 'before the curves are shown');
   }
-  requireWritten('temperature-words', lines);
+});
+
+test('temperature: verdicts name the ratio to tau_c and the shape of the scores', () => {
+  const deviation = Math.sqrt(1.125);
+  const values = {
+    ...{ temperature: 1.5, most: web.digits(Math.log(4), 3), ratio: web.digits(1.5 / 0.637, 3) },
+    ...{ sharing: web.digits(Math.exp(1.01234), 3), correction: '0.012' },
+    skewness: web.digits(0.4 / deviation ** 3, 2),
+    kurtosis: web.digits(-0.75 / deviation ** 4, 2),
+  };
+  for (const [verdict, ...names] of [
+    ['single'],
+    ['equal', 'most'],
+    ['collapse', 'temperature', 'sharing'],
+    ['close', 'ratio'],
+    ['shape', 'ratio', 'skewness', 'kurtosis', 'correction'],
+    ['holds', 'ratio', 'skewness', 'kurtosis', 'correction'],
+  ]) {
+    const said = web.verdict(pointOf({ verdict, temperature: 1.5 }));
+    for (const name of names)
+      assert.ok(said.includes(values[name]), `${verdict}: ${name} in ${said}`);
+    assert.doesNotMatch(said, /\{|NaN|undefined/);
+  }
+});
+
+test('temperature: the gradient falls left of the gap, which may be none or outside of the axis', () => {
+  const [tie, outside] = ['gradient.tie', 'gradient.outside'].map((key) => web.textOf(key));
+  const said = (gap) => web.gradientStory(pointOf({}, rowOf({ gap })));
+  assert.equal(said(null), web.textOf('gradient.single'));
+  for (const [gap, words] of [[0, tie], [0.1, outside], [0.1499, outside], [0.1501, ''], [2, '']]) {
+    assert.ok(said(gap).endsWith(words), `${gap}`);
+    for (const other of [tie, outside]) if (other !== words) assert.ok(!said(gap).includes(other));
+  } // prettier-ignore
+});
+
+test('temperature: a guess is asked about the farther end, where the entropy rises or falls', () => {
+  for (const [temperature, end, rises] of [[0.05, 20, true], [1, 20, true], [1.01, 0.05, false], [20, 0.05, false]]) {
+    const point = pointOf({ temperature });
+    assert.ok(web.question(point).includes(`from ${temperature} to ${end}`));
+    const study = studyOf(point.of);
+    const after = web.digits(study.entropy.at(rises ? -1 : 0), 3);
+    for (const guess of ['up', 'down']) {
+      const said = web.answer({ study, point }, guess);
+      assert.match(said, (guess === 'up') === rises ? /^Right\./ : /^It is the other way round\./);
+      assert.ok(said.includes(`H goes ${rises ? 'up' : 'down'} from 1.01 to ${after} nats`), said);
+    }
+  }
+}); // prettier-ignore
+
+test('temperature: the picture is described by its ends, and the row by what it is', () => {
+  for (const critical of [0.637, 0, null]) {
+    const point = pointOf({}, rowOf({ critical }));
+    const study = studyOf(point.of);
+    const said = web.describe({ study, point });
+    const [cold, hot] = [0, -1].map((at) => web.digits(study.entropy.at(at), 3));
+    assert.ok(said.includes(`the entropy goes from ${cold} to ${hot} nats`), said);
+    assert.equal(said.includes('critical temperature is 0.637'), critical === 0.637);
+  }
+  const name = (of) => web.rowName(frameOf(null), pointOf({}, rowOf(of)));
+  assert.match(name({ source: 'random', row: 77 }), /^4 random scores, seed 77:/);
+  assert.match(name({}), /2 “sat” in the head “previous token”\. .*: 4\.$/);
 });
 
 // ---- drawings ----
 
-const drawn = (body) => body.replaceAll('><', '>\n<').split('\n').map(rounded);
-
-test('temperature: a histogram at its widths, and of scores without a spread', () => {
-  const lines = [];
-  for (const [title, width, of, histogram] of [
-    ['of four scores', 360, rowOf(), undefined],
-    ['narrow', 359, rowOf(), undefined],
-    [
-      'all alike',
-      400,
-      rowOf({ cumulants: [NaN, NaN, 0], mean: 3 }),
-      { from: 2.5, width: 1, counts: [4] },
-    ],
-  ]) {
-    lines.push(
-      '',
-      `=== ${title}`,
-      ...drawn(web.drawScores(web.pagePen, width, studyOf(of, histogram && { histogram }), of)),
-    );
+test('temperature: a histogram has bars as high as its counts, and a density where there is a spread', () => {
+  const of = rowOf();
+  const study = studyOf(of);
+  for (const width of [360, 359]) {
+    const svg = web.drawScores(web.pagePen, width, study, of);
+    const bars = [...svg.matchAll(/<rect[^>]*height="([\d.]+)"/g)].map(([, height]) => Number(height));
+    const tallest = Math.max(...bars);
+    const heights = study.histogram.counts.filter(Boolean).map((count) => (tallest * count) / 2);
+    assert.ok(bars.filter(Boolean).every((height, i) => Math.abs(height - heights[i]) < 0.2), `${bars}`);
+    const density = pointsOf(svg, 'plot-density');
+    const top = density.reduce((best, point) => (point[1] < best[1] ? point : best));
+    const axis = [0.08, 0.92].map(() => density[0][0] + (density.at(-1)[0] - density[0][0]) / 2);
+    // The axis has 3 and 0.08 of it on both sides: from -1.24 to 2.24; the mean is 0.4375.
+    const mean = density[0][0] + ((0.4375 + 1.24) / 3.48) * (density.at(-1)[0] - density[0][0]);
+    assert.ok(Math.abs(top[0] - mean) < 4, `the density is highest at the mean: ${top[0]}, ${mean}, ${axis[0]}`);
   }
-  requireWritten('temperature-histogram', lines);
-});
+  const alike = rowOf({ cumulants: [NaN, NaN, 0], mean: 3 });
+  const histogram = { from: 2.5, width: 1, counts: [4] };
+  const svg = web.drawScores(web.pagePen, 400, studyOf(alike, { histogram }), alike);
+  assert.doesNotMatch(svg, /NaN|Infinity/);
+}); // prettier-ignore
 
-/** One of these is the last that is drawn as outside of the theory with tau_c = 0.4. */
-const overlapping = Float64Array.of(0.05, 0.1, 0.2, 0.4, 0.6, 0.9, 3 * 0.4 * 1.05, 8, 20);
-
-test('temperature: curves of one key, of two, and without a gradient', () => {
-  const lines = [];
-  for (const [title, width, keys, critical, more] of [
-    ['one key', 640, 1, null, { gradient: new Float64Array(9), entropy: new Float64Array(9) }],
-    ['two keys', 200, 2, 0.4, {}],
-    ['keys that are all alike', 640, 3, 0, {}],
-    ['tau_c at the left end', 640, 5, 0.05, {}],
-    ['tau_c at the right end', 640, 5, 20, {}],
-    ['3 tau_c at the right end', 640, 5, 20 / 3, {}],
-    ['a temperature where both theories are drawn', 640, 5, 0.4, { temperatures: overlapping }],
-  ]) {
+test('temperature: curves stand on a logarithmic axis, and the theory is drawn where it holds', () => {
+  for (const [width, keys, critical] of [[200, 2, 0.4], [640, 5, 0.05], [640, 5, 0.4], [640, 5, 20 / 3]]) {
     const of = rowOf({ critical, scores: new Float32Array(keys) });
     const places = web.placesOf(width);
-    const point = pointOf({ entropy: 0.5 }, of);
-    const study = studyOf(of, more);
-    const body =
-      web.drawCurves(web.pagePen, places, of, study) +
-      web.drawHere(web.pagePen, places, study, point);
-    lines.push('', `=== ${title}`, ...drawn(body));
-    const blind =
-      web.drawCurves(web.pagePen, places, of, null) +
-      web.drawHere(web.pagePen, places, null, point);
-    if (keys === 2) lines.push('', '=== without curves', ...drawn(blind));
+    const study = studyOf(of);
+    const svg = web.drawCurves(web.pagePen, places, of, study);
+    const y = web.entropyScale(places, keys);
+    pointsOf(svg, 'plot-measured').forEach(([x, at], i) => {
+      assert.ok(Math.abs(x - places.x(study.temperatures[i])) < 0.1, `${x}`);
+      assert.ok(Math.abs(at - y(study.entropy[i])) < 0.1);
+    });
+    const right = (mark) => (svg.includes(`plot-${mark}"`) ? pointsOf(svg, `plot-${mark}`).map(([x]) => x) : []);
+    const start = places.x(3 * critical);
+    assert.ok(right('theory').every((x) => !(x < start - 0.1)));
+    assert.ok(right('theory-outside').every((x) => !(x > places.x(3 * critical * 1.05) + 0.1)));
   }
+  const of = rowOf();
   const places = web.placesOf(640);
+  const blind = web.drawCurves(web.pagePen, places, of, null) + web.drawHere(web.pagePen, places, null, pointOf({}, of));
+  for (const mark of ['measured', 'theory', 'weight', 'gradient', 'critical']) assert.ok(!blind.includes(`plot-${mark}"`), mark);
+  const one = rowOf({ critical: null, scores: new Float32Array(1) });
+  const flat = { gradient: new Float64Array(9), entropy: new Float64Array(9), theory: new Float64Array(9) };
+  assert.doesNotMatch(web.drawCurves(web.pagePen, places, one, studyOf(one, flat)), /NaN|ln n/);
   for (const tau of [0.05, 0.3, 1, 20]) {
     assert.ok(Math.abs(places.temperatureAt(places.x(tau)) / tau - 1) < 1e-9, 'there and back');
   }
-  requireWritten('temperature-curves', lines);
-});
+}); // prettier-ignore
 
-/** Marks and words of a drawing, without places and numbers. */
-const marksOf = (body) =>
-  Array.from(
-    body.matchAll(/class="plot-([\w-]+)"(?:[^>]*text-anchor="(\w+)")?[^>]*>([^<]*)/g),
-    (all) =>
-      all
-        .slice(1)
-        .join(' ')
-        .replace(/= [\d.]+/, '= …'),
-  ).join(' ');
-
-test('temperature: where tau_c and 3 tau_c have room, to a pixel', () => {
-  const lines = [];
-  for (const [width, begin, end] of [
-    [640, 25, 150],
-    [640, 485, 635],
-    [300, 125, 295],
+test('temperature: tau_c has its label on the side where there is room, and an arrow where it is outside', () => {
+  const places = web.placesOf(640);
+  const label = (critical) => {
+    const of = rowOf({ critical });
+    const svg = web.drawCurves(web.pagePen, places, of, studyOf(of));
+    const [, anchor, words] = /<text[^>]*text-anchor="(\w+)"[^>]*>([^<]*τ)/.exec(svg);
+    return [words, anchor, svg.includes('plot-region'), svg.includes('plot-critical')];
+  };
+  const at = (px) => places.temperatureAt(42 + px);
+  for (const [critical, ...expected] of [
+    [0.01, '← τ', 'start', false, false],
+    [at(50), 'τ', 'start', false, true],
+    [at(95), 'τ', 'start', true, true],
+    [at(105), 'τ', 'end', true, true],
+    [at(500), 'τ', 'end', true, true],
+    [30, 'τ', 'end', true, false],
   ]) {
-    const places = web.placesOf(width);
-    let last = '';
-    for (let px = begin; px <= end; px += 1) {
-      const of = rowOf({ critical: places.temperatureAt(px + 0.5) });
-      const study = studyOf(of, {
-        entropy: [],
-        largest: [],
-        gradient: [],
-        theory: new Float64Array(0),
-      });
-      const marks = marksOf(web.drawCurves(web.pagePen, places, of, study));
-      if (marks !== last) lines.push(`${width}: from ${px}`, ...(marks.match(/.{1,150}/g) ?? []));
-      last = marks;
-    }
+    assert.deepEqual(label(critical), expected, `${critical}`);
   }
-  requireWritten('temperature-room', lines);
 });
 
-test('temperature: what can be taken away', () => {
+test('temperature: its file has the curves in a table', () => {
   const point = pointOf();
-  const { name, svg, table, data } = web.temperatureFigure({
-    frame: frameOf(point),
-    point,
-    study: studyOf(point.of),
-  });
+  const study = studyOf(point.of);
+  const { svg, table, data } = web.temperatureFigure({ frame: frameOf(point), point, study });
   assert.deepEqual(Object.keys(data), ['layer', 'view', 'point', 'study']);
-  const rows = table.map((row) =>
-    row.map((cell) => (typeof cell === 'number' ? cell.toPrecision(5) : cell)).join(', '),
-  );
-  requireWritten('temperature-taken', [
-    `${name}, ${svg.width} x ${svg.height}`,
-    ...drawn(svg.body),
-    ...rows,
-  ]);
-});
+  const { temperatures, entropy, theory, largest, gradient } = study;
+  const rows = Array.from(temperatures, (tau, i) => [tau, entropy[i], theory[i], largest[i], gradient[i]]);
+  assert.deepEqual(table.slice(1), rows);
+  assert.ok(wordsOf(svg.body)[0].endsWith('τ = 1'));
+}); // prettier-ignore
 
 // ---- the panel ----
 
-const said = [];
-for (const name of ['state-change', 'temperature-held']) {
-  document.addEventListener(name, ({ detail }) => said.push(`${name} ${JSON.stringify(detail)}`));
-}
-
-/** Drawings are written down above, and the part about a gain. */
-const fold = ({ localName, className }) => {
-  if (localName === 'qkv-gain') return 'closed';
-  return localName === 'svg' && className.baseVal !== '' ? 'short' : 'open';
-};
-
 /** The panel on a page of its own, and a way to show it a point. */
 async function put() {
-  document.body.replaceChildren();
   const panel = document.createElement('qkv-panel-temperature');
-  document.body.append(panel);
+  const asked = [];
+  for (const name of ['state-change', 'temperature-held']) {
+    document.addEventListener(name, ({ detail }) => asked.push(detail));
+  }
+  document.body.replaceChildren(panel);
   await rest();
-  const lines = [];
-  let before = [];
   const state = { ...web.initialState('en'), scores: 'row' };
-  /** Shows it and writes down what is otherwise than before. */
-  const show = async (title, point, { study, patch, ...more } = {}) => {
-    const frame = point && frameOf(point);
-    const view = {
-      ...{
-        state: { ...state, ...patch },
-        list: { tokens: ['The', 'cat', 'sat', 'on'] },
-        engine: { kind: 'ready' },
-      },
-      ...{
-        frame,
-        studies: { temperature: study ?? (point && studyOf(point.of)) },
-        look: 1,
-        ...more,
-      },
-    };
-    panel.update(view);
-    await rest();
-    note(title);
-  };
-  const note = (title) => {
-    const now = linesOf(panel, {
-      fold,
+  const show = async (point, { study, patch, ...more } = {}) => {
+    panel.update({
+      ...{ state: { ...state, ...patch }, list: { tokens: ['The', 'cat', 'sat', 'on'] } },
+      ...{ engine: { kind: 'ready' }, frame: point && frameOf(point), look: 1 },
+      studies: { temperature: study ?? (point && studyOf(point.of)) },
+      ...more,
     });
-    const focus = document.activeElement;
-    lines.push(
-      '',
-      `=== ${title}`,
-      ...said.splice(0),
-      `focus on ${focus === document.body ? 'nothing' : focus.className || focus.textContent}`,
-    );
-    lines.push(...differences(before, now));
-    before = now;
-  };
-  const act = async (title, work) => {
-    work();
     await rest();
-    note(title);
   };
-  return { panel, lines, show, act, find: (selector) => panel.querySelector(selector) };
+  const find = (selector) => panel.querySelector(selector);
+  return { panel, asked, show, find, text: (selector) => find(selector).textContent };
 }
 
 test('temperature: the panel before there is a row, without one, and after the engine failed', async () => {
-  const { panel, lines, show } = await put();
-  await show('before a frame', null);
+  const { panel, show, find, text } = await put();
   assert.equal(await panel.figure(), null);
-  await show('after the engine failed', null, { engine: { kind: 'failed' } });
-  await show('random scores without a text', null, {
-    patch: { scores: 'random' },
-    list: { tokens: [] },
-  });
-  await show('no text', null, { list: { tokens: [] } });
   const point = pointOf();
-  await show('curves of another row', point, { study: studyOf(rowOf()) });
-  await show('no curves', point, { study: null });
-  await show('a frame of another text', point, { list: { tokens: ['x'] } });
-  await show('a row', point);
-  await show('the text is gone', point, { list: { tokens: [] } });
-  await show('the engine is gone', point, { engine: { kind: 'failed' } });
-  await show('a text of a moment ago', point, { list: { tokens: ['x'] } });
-  const { name } = await panel.figure();
-  assert.equal(name, 'temperature');
-  requireWritten('temperature-states', lines);
-});
+  const [none, other] = [{ tokens: [] }, { tokens: ['x'] }];
+  for (const [of, more, why] of [
+    [null, {}, 'plots.loading'],
+    [null, { engine: { kind: 'failed' } }, 'map.failed'],
+    [null, { patch: { scores: 'random' }, list: none }, 'plots.loading'],
+    [null, { list: none }, 'plots.empty'],
+    [point, { study: studyOf(rowOf()) }, 'plots.loading'], // curves of another row
+    [point, { list: other }, 'plots.loading'],
+    [point, {}, null],
+    [point, { list: none }, 'plots.empty'],
+    [point, { engine: { kind: 'failed' } }, 'map.failed'],
+    [point, { list: other }, null], // what was shown stays for a moment
+  ]) {
+    await show(of, more);
+    assert.equal(find('.lab').hidden, why !== null, JSON.stringify(more));
+    assert.equal(text('.placeholder'), why ? web.textOf(why) : '');
+  }
+  assert.deepEqual(['entropy', 'largest', 'gradient'].map((name) => text(`[data-number=${name}]`)), ['1.012', '0.6543', '0.3457']);
+  assert.match(text('.check-note'), /at 9 temperatures.*H 1\.0×10⁻⁷ nats/);
+  assert.equal((await panel.figure()).name, 'temperature');
+}); // prettier-ignore
 
-test('temperature: verdicts hide what they leave nothing to say of', async () => {
-  layOut({ width: 0, height: 0 }); // drawings are written down above
-  const { lines, show } = await put();
+test('temperature: what is to be guessed is hidden, but not of rows that leave nothing to guess', async () => {
+  layOut({ width: 0, height: 0 }); // nothing is drawn
+  const { show, find } = await put();
   for (const verdict of ['holds', 'single', 'equal', 'collapse', 'close', 'shape']) {
+    const dull = ['single', 'equal'].includes(verdict);
+    const of = verdict === 'single' ? rowOf({ critical: null, gap: null, scores: Float32Array.of(2) }) : rowOf();
     for (const curves of [true, false]) {
-      const of =
-        verdict === 'single'
-          ? rowOf({ critical: null, gap: null, scores: Float32Array.of(2) })
-          : rowOf();
-      await show(`${verdict}${curves ? '' : ', curves hidden'}`, pointOf({ verdict }, of), {
-        patch: { curves },
-      });
+      await show(pointOf({ verdict }, of), { patch: { curves } });
+      const asked = !curves && !dull;
+      const hidden = ['.plot-key', '.verdict', '.gradient-story'].map((part) => find(part).hidden);
+      assert.deepEqual([...hidden, find('.guess').hidden], [asked, asked, asked, !asked], verdict);
+      assert.equal(find('.again').hidden, asked || dull);
+      assert.equal(find('.verdict').dataset.verdict, verdict);
     }
   }
   layOut(SIZE);
-  requireWritten('temperature-verdicts', lines);
-});
+}); // prettier-ignore
 
-test('temperature: a guess, what came of it, and another turn', async () => {
-  const { lines, show, act, find } = await put();
-  const point = pointOf();
-  const hidden = { patch: { curves: false }, study: studyOf(point.of) };
-  const open = { study: hidden.study };
-  await show('asked', point, hidden);
-  await act('guessed', () => find('[data-guess=down]').click());
-  await show('told', point, open);
-  await show('told at another temperature', pointOf({ temperature: 3 }, point.of), open);
-  await act('another turn', () => find('.again').click());
-  await show('asked again', point, hidden);
-  await act('shown without a guess', () => find('[data-guess=show]').click());
-  await show('nothing to tell', point, open);
-  await show('asked a third time', point, hidden);
-  await act('guessed rightly', () => find('[data-guess=up]').click());
-  await show('told again', point, open);
-  await show('another row', pointOf());
-  await show('the first row', point, open);
-  requireWritten('temperature-guesses', lines);
-});
-
-test('temperature: hands and controls of the panel', async () => {
-  const { panel, lines, show, act, find } = await put();
+test('temperature: a guess is answered until another row is shown', async () => {
+  const { show, find, text, asked } = await put();
   const point = pointOf();
   const study = studyOf(point.of);
-  await show('a row', point, { study });
+  for (const [guess, answer] of [['down', /^It is the other way round/], ['show', /^$/], ['up', /^Right/]]) {
+    await show(point, { patch: { curves: false }, study });
+    assert.equal(find('.drawing .plot-measured'), null);
+    asked.length = 0;
+    find(`[data-guess=${guess}]`).click();
+    await rest();
+    assert.deepEqual(asked, [{ curves: true }]);
+    assert.ok(document.activeElement === find('.plot-handle'), 'the focus is on the dot');
+    await show(point, { study });
+    assert.match(text('.guess-answer'), answer);
+    await show(pointOf({ temperature: 3 }, point.of), { study });
+    assert.match(text('.guess-answer'), answer, 'at another temperature, too');
+  }
+  await show(pointOf());
+  assert.equal(text('.guess-answer'), '');
+  find('.again').click();
+  assert.deepEqual(asked.at(-1), { curves: false });
+}); // prettier-ignore
+
+test('temperature: hands and controls of the panel', async () => {
+  const { panel, show, find, asked } = await put();
+  const point = pointOf();
+  const study = studyOf(point.of);
+  await show(point, { study });
   const [curves, handle] = [find('.curves'), find('.plot-handle')];
   const at = (clientX) => ({ clientX, pointerId: 1, button: 0, buttons: 1 });
-  await act('a click on the curves', () => {
-    fire(curves, 'pointerdown', PointerEvent, at(300));
-    fire(curves, 'pointerup', PointerEvent, at(300));
-  });
-  await act('a drag', () => {
-    fire(curves, 'pointerdown', PointerEvent, at(300));
-    fire(curves, 'pointermove', PointerEvent, at(200));
-    fire(curves, 'pointerup', PointerEvent, at(200));
-  });
-  await act('a key', () => fire(handle, 'keydown', KeyboardEvent, { key: 'PageUp' }));
+  const point_ = (type, x) => fire(curves, `pointer${type}`, PointerEvent, at(x));
+  const places = web.placesOf(640);
+  const near = ({ temperature, curves: shown }, x) => shown && Math.abs(temperature / places.temperatureAt(x) - 1) < 0.01;
+  point_('down', 300);
+  point_('up', 300);
+  assert.ok(asked.length === 1 && near(asked.splice(0)[0], 300), 'a click');
+  for (const [type, x] of [['down', 300], ['move', 200], ['up', 200]]) point_(type, x);
+  const [held, moved, letGo] = asked.splice(0);
+  assert.ok(held === true && near(moved, 200) && letGo === false, 'a drag');
+  fire(handle, 'keydown', KeyboardEvent, { key: 'PageUp' });
+  assert.deepEqual(asked.splice(0), [{ temperature: 1.26, curves: true }]);
   for (const radio of panel.querySelectorAll('[name=lab-scores]')) {
-    await act(`scores ${radio.value}`, () => {
-      radio.checked = true;
-      fire(radio, 'change');
-    });
+    radio.checked = true;
+    fire(radio, 'change');
+    assert.deepEqual(asked.splice(0).at(-1), { scores: radio.value });
   }
-  await act('a change of something else', () => fire(find('.lab'), 'change'));
-  await act('a slider is no choice of scores', () => fire(find('qkv-gain input'), 'change'));
-  await show('without controls', point, { study, patch: { controls: false } });
-  await act('a click', () => {
-    fire(curves, 'pointerdown', PointerEvent, at(300));
-    fire(curves, 'pointerup', PointerEvent, at(300));
-  });
-  await act('a key without controls', () =>
-    fire(handle, 'keydown', KeyboardEvent, { key: 'PageUp' }),
-  );
-  requireWritten('temperature-hands', lines);
-});
+  fire(find('.lab'), 'change');
+  fire(find('qkv-gain input'), 'change');
+  assert.deepEqual(asked, []);
+  await show(point, { study, patch: { controls: false } });
+  point_('down', 300);
+  point_('up', 300);
+  fire(handle, 'keydown', KeyboardEvent, { key: 'PageUp' });
+  assert.deepEqual(asked, [], 'without controls');
+}); // prettier-ignore
 
 test('temperature: while the dot moves only the dot is drawn', async () => {
   const { panel, show, find } = await put();
   const of = rowOf();
   const study = studyOf(of);
-  const move = (temperature, more) => show('', pointOf({ temperature }, of), { study, ...more });
+  const move = (temperature, more) => show(pointOf({ temperature }, of), { study, ...more });
   await move(1);
   const parts = ['.drawing svg', '.scores svg', '.lab-row', '.gradient-story', '.here'];
   const nodes = () => parts.map((selector) => find(selector)?.firstChild);
