@@ -9,6 +9,7 @@ import { root } from './environment.js';
 export const folders = {
   '.': 'builds, page and linters',
   'tests/release/tools': 'checks of the package, and what it is tried in',
+  'tools/mutants': 'places of planted faults',
 };
 
 const [begin, end] = ['<!-- packages: node tools/licenses.js -->', '<!-- /packages -->'];

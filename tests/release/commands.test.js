@@ -1,12 +1,11 @@
-// Commands that the tools start (tools/run.js, tools/mutants/until_red.js): what they print is told, and they end with all that they
-// started when they take too long, when they are red, and when the tool is ended.
+// Commands that the tools start (tools/run.js): what they print is kept, and they end with all that they started when they take
+// too long and when the tool is ended.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { untilRed } from '../../tools/mutants/until_red.js';
 import { run } from '../../tools/run.js';
 import { root } from '../support/js/files.js';
 import { until } from '../support/js/patience.js';
@@ -53,38 +52,23 @@ describe('commands', { concurrency: true }, () => {
     assert.deepEqual({ code, hung }, { code: null, hung: true });
   });
 
-  test('untilRed: a program that is red is ended with what it started', async () => {
-    const line = hanging(join(folder, 'red'));
-    const { late, output } = await untilRed(process.execPath, line, {
-      red: /^not ok/m,
-      limit: 1e6,
-    });
-    assert.deepEqual({ late, output }, { late: false, output: 'not ok 1 - both are there\n' });
+  test('run: who ends the tool ends what it runs', async () => {
+    const file = join(folder, 'run');
+    const again = join(folder, 'again');
+    // The tool begins it anew whenever it has ended, as it does at once when it is asked to.
+    const ends = ['-c', `echo $$ >> ${again}; exec sleep 1000000`];
+    const call = (command, line) => `run(${JSON.stringify(command)}, ${JSON.stringify(line)})`;
+    const script = `
+      const { run } = await import(${JSON.stringify(join(root, 'tools/run.js'))});
+      ${call(process.execPath, hanging(file))};
+      for (;;) await ${call('sh', ends)};`;
+    const tool = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    const ended = new Promise((resolve) => tool.on('close', resolve));
+    await until(() => existsSync(file) && numbersIn(file).length === 2 && existsSync(again));
+    tool.kill('SIGTERM');
+    assert.equal(await ended, 1);
+    const begun = numbersIn(again);
+    assert.ok(begun.length > 1, 'one was begun while others ended');
+    await until(() => ![...numbersIn(file), ...begun].some(isThere));
   });
-
-  for (const [name, module, options] of [
-    ['run', 'run.js', {}],
-    ['untilRed', 'mutants/until_red.js', { limit: 1e6 }],
-  ]) {
-    test(`${name}: who ends the tool ends what it runs`, async () => {
-      const file = join(folder, name);
-      const again = join(folder, `${name}-again`);
-      // The tool begins it anew whenever it has ended, as it does at once when it is asked to.
-      const ends = ['-c', `echo $$ >> ${again}; exec sleep 1000000`];
-      const call = (command, line) =>
-        `${name}(${JSON.stringify(command)}, ${JSON.stringify(line)}, ${JSON.stringify(options)})`;
-      const script = `
-        const { ${name} } = await import(${JSON.stringify(join(root, 'tools', module))});
-        ${call(process.execPath, hanging(file))};
-        for (;;) await ${call('sh', ends)};`;
-      const tool = spawn(process.execPath, ['--input-type=module', '-e', script]);
-      const ended = new Promise((resolve) => tool.on('close', resolve));
-      await until(() => existsSync(file) && numbersIn(file).length === 2 && existsSync(again));
-      tool.kill('SIGTERM');
-      assert.equal(await ended, 1);
-      const begun = numbersIn(again);
-      assert.ok(begun.length > 1, 'one was begun while others ended');
-      await until(() => ![...numbersIn(file), ...begun].some(isThere));
-    });
-  }
 });

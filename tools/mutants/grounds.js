@@ -1,245 +1,130 @@
-// Where faults are planted: copies of the tree, and for each part of it how to build and which tests to ask.
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+// The parts of the tree that faults are planted in: how each is built, and which tests look for its faults.
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, toolchain } from '../environment.js';
-import { must, run } from '../run.js';
+import { root } from '../environment.js';
 import { faultIsa } from '../runners.js';
 
-/** Tests that take so long, in ms, hang: a fault may do that to what it is in, which is as red as can be. */
-const HANGING = 120_000;
+const suites = ['qkv_tests', 'qkv_train_tests'];
 
-/** A copy that builds like the original and shares nothing with it but the tools. */
-export class Copy {
-  #folder;
-  /** Names the files that ever had a fault: what was built of one is newer than the copy that replaces it. */
-  #faulted;
-
-  constructor(name) {
-    this.#folder = join(root, 'build/mutants', name);
-    this.#faulted = join(this.#folder, 'faulted-files');
-    mkdirSync(this.#folder, { recursive: true });
-    const folders = ['bench', 'core', 'models', 'tests', 'tools', 'wasm', 'web'];
-    for (const entry of [...folders, 'CMakeLists.txt', 'CMakePresets.json']) this.take(entry);
-    for (const entry of ['package.json', 'README.md', '.toolchain/env']) this.take(entry);
-    if (!existsSync(this.path('node_modules'))) {
-      symlinkSync(join(root, 'node_modules'), this.path('node_modules'));
-    }
-    const faulted = existsSync(this.#faulted) ? readFileSync(this.#faulted, 'utf8') : '';
-    for (const file of new Set(faulted.split('\n').filter(Boolean))) {
-      if (existsSync(this.path(file))) utimesSync(this.path(file), new Date(), new Date());
-    }
+/** The first of these runs that is red, or the last. */
+async function untilRed(runs) {
+  let result;
+  for (const each of runs) {
+    result = await each();
+    if (result.code !== 0) break;
   }
-
-  path(entry) {
-    return join(this.#folder, entry);
-  }
-
-  /** What the original has there, with its times, so that only what changed is built again. */
-  take(entry) {
-    rmSync(this.path(entry), { recursive: true, force: true });
-    cpSync(join(root, entry), this.path(entry), { recursive: true, preserveTimestamps: true });
-  }
-
-  /** Likewise the files of a folder, without its folders. */
-  takeFiles(folder) {
-    mkdirSync(this.path(folder), { recursive: true });
-    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-      if (entry.isFile()) this.take(`${folder}/${entry.name}`);
-    }
-  }
-
-  /** Options of run() for a command in this copy, whose objects a ccache then knows from the original's. */
-  here({ env, ...options } = {}) {
-    return { cwd: this.#folder, env: { CCACHE_BASEDIR: this.#folder, ...env }, ...options };
-  }
-
-  run(command, args, options) {
-    return run(command, args, this.here(options));
-  }
-
-  must(command, args) {
-    return must(command, args, this.here());
-  }
-
-  /** Configures a CMake preset here, with the compiler cache if there is one. */
-  configure(preset, options = []) {
-    const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
-    const place =
-      preset === 'wasm' ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
-    return this.must('cmake', ['--preset', preset, ...place, ...launcher, ...options]);
-  }
-
-  /** The package around the modules that are there, without what makes it smaller, which takes most of the time. */
-  bundle(folder = 'dist') {
-    const options = JSON.stringify({ folder, sourcemap: 'external' });
-    const call = `const build = await import('./tools/build.js'); await build.bundlePrograms(${options});`;
-    return this.run(process.execPath, ['--input-type=module', '--eval', call]);
-  }
-
-  /** The page for a server, without the single file. */
-  site() {
-    rmSync(this.path('dist/web'), { recursive: true, force: true });
-    const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
-    return this.run(process.execPath, ['node_modules/.bin/vite', ...line]);
-  }
-
-  /** What the compiler says of the types of a project; it remembers what it knew of the files that are as they were. */
-  types(project) {
-    const kept = ['--incremental', '--tsBuildInfoFile', `build/${project}.tsbuildinfo`];
-    // A fault may leave a name without a reader.
-    const unused = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
-    const line = ['node_modules/.bin/tsc', '-p', project, '--noEmit', ...unused, ...kept];
-    return this.run(process.execPath, line);
-  }
-
-  /** Test files under node:test. */
-  nodeTests(files, { relaxed = false } = {}) {
-    const flags = relaxed ? ['--experimental-wasm-relaxed-simd'] : [];
-    const env = { CHROMIUM: toolchain.CHROMIUM ?? '', FIREFOX: toolchain.FIREFOX ?? '' };
-    const line = [...flags, '--test', `--test-timeout=${HANGING}`, ...files];
-    return this.run(process.execPath, line, { env });
-  }
-
-  /** Runs `work` while the fault is there. */
-  withFault({ file, find, replace }, work) {
-    return this.#altered(file, (source) => source.replace(find, () => replace), work);
-  }
-
-  /** Runs `work` while `text` stands for what is between two places of the file. */
-  withText({ file, start, end, text }, work) {
-    return this.#altered(file, (source) => source.slice(0, start) + text + source.slice(end), work);
-  }
-
-  async #altered(file, alter, work) {
-    const path = this.path(file);
-    const original = readFileSync(path, 'utf8');
-    appendFileSync(this.#faulted, `${file}\n`); // first, for whoever comes after a run that was cut short
-    writeFileSync(path, alter(original));
-    try {
-      return await work();
-    } finally {
-      writeFileSync(path, original);
-    }
-  }
+  return result;
 }
 
-/** The title of a test case as Catch2 is asked for it: a comma would begin another name, and a bracket a tag. */
-export const caseName = (title) => title.replace(/[,[\]]/g, '\\$&');
+/** The two C++ libraries, on one instruction set. What is not of the training library has tests in both suites. */
+class Core {
+  name = 'core';
+  holds = (file) => file.startsWith('core/');
 
-/** All test cases but the one that asks for more than one instruction set. */
-const ALL = '~isa: scalar runs everywhere and comes last';
-
-/** What is asked about a fault, until something is red: the case that is said to find it, then all. */
-const asked = ({ caught_by: named }) => (named ? [caseName(named), ALL] : [ALL]);
-
-/** A C++ library and its suite: `files` says which of tests/core are compiled, as a regular expression. */
-const library = ({ name, holds, suite, files }) => ({
-  name,
-  holds,
-  prepare: (copy) =>
-    copy.configure('native', [
-      `-DQKV_ISAS=${faultIsa}`,
-      '-DQKV_WERROR=OFF',
-      `-DQKV_TEST_FILES=${files}`,
-    ]),
-  build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', suite]),
-  async test(copy, fault) {
-    const options = { env: { QKV_ISA: faultIsa }, timeout: HANGING };
-    const program = copy.path(`build/native/tests/${suite}`);
-    let tested;
-    for (const cases of asked(fault)) {
-      tested = await copy.run(program, [cases, '--abort'], options);
-      if (/No test cases matched/.test(tested.output)) throw new Error(tested.output);
-      if (tested.code !== 0) break;
-    }
-    return tested;
-  },
-});
-
-/** Whether a file belongs to the second library. */
-export const isOfTraining = (file) => /^core\/.*\btrain\//.test(file);
-
-/** Whether a test case of the second library's suite is said to find a fault, which may be in a file of the first. */
-function isFoundByTraining({ caught_by: named }) {
-  const folder = join(root, 'tests/core/train');
-  const holds = (name) => readFileSync(join(folder, name), 'utf8').includes(`TEST_CASE("${named}"`);
-  return named !== undefined && readdirSync(folder).some(holds);
-}
-
-const isAskedOfTraining = (fault) => isOfTraining(fault.file) || isFoundByTraining(fault);
-
-const core = library({
-  name: 'core',
-  holds: (fault) => fault.file.startsWith('core/') && !isAskedOfTraining(fault),
-  suite: 'qkv_tests',
-  files: '', // all
-});
-
-/** The second library, whose tests are few; none of the first's are compiled for it. */
-const training = library({
-  name: 'training',
-  holds: (fault) => fault.file.startsWith('core/') && isAskedOfTraining(fault),
-  suite: 'qkv_train_tests',
-  files: 'status', // there has to be one
-});
-
-/** The package as the original has built it, with its modules and its declarations. */
-export async function preparePackage(copy) {
-  copy.take('build/wasm/wasm');
-  copy.take('build/types');
-  copy.takeFiles('dist'); // its folder, the page, may be under way
-}
-
-/**
- * The package in TypeScript: bundled anew around the modules that are built already. Types are not asked: a test that sees
- * the fault does so whatever tsc says of it, and tsc took half of the time.
- */
-const typescript = {
-  name: 'package',
-  holds: ({ file }) => file.startsWith('wasm/src/'),
-  prepare: preparePackage,
-  build: (copy) => copy.bundle(),
-  test: (copy, { tests, relaxed }) => copy.nodeTests(tests, { relaxed }),
-};
-
-/** Tests of what the page computes bundle its modules themselves. */
-export const needsNoPage = (fault) =>
-  fault?.tests?.every((file) => file.startsWith('tests/page/numbers/')) ?? false;
-
-const page = {
-  name: 'page',
-  holds: ({ file }) => file.startsWith('web/'),
-  prepare: preparePackage,
-  build: (copy, fault) => (needsNoPage(fault) ? { code: 0, output: '' } : copy.site()),
-  test: (copy, { tests }) => copy.nodeTests(tests),
-};
-
-/** The border in C++: only the simd build, which Node runs without a flag. */
-const bindings = {
-  name: 'bindings',
-  holds: ({ file }) => file.startsWith('wasm/') && !file.startsWith('wasm/src/'),
   async prepare(copy) {
-    await preparePackage(copy);
-    await copy.configure('wasm');
-  },
-  build(copy, fault) {
-    const module = fault?.file.startsWith('wasm/bindings/train/') ? 'qkv-train' : 'qkv';
-    const line = ['--build', '--preset', 'wasm', '--target', `module_${module}-simd`];
-    return copy.run('cmake', line).then((built) => (built.code === 0 ? copy.bundle() : built));
-  },
-  test: (copy, { tests }) => copy.nodeTests(tests),
-};
+    await copy.configure('native', [`-DQKV_ISAS=${faultIsa}`, '-DQKV_WERROR=OFF']);
+  }
 
-/** In this order: those that build modules of their own come after those that take the finished ones. */
-export const grounds = [core, training, typescript, page, bindings];
+  build(copy) {
+    return copy.build('native', suites);
+  }
+
+  test(copy, fault) {
+    const asked = /\btrain\//.test(fault?.file ?? '') ? suites.slice(1) : suites;
+    return untilRed(
+      asked.map((name) => () => copy.suite(name, faultIsa, { fault: fault?.number })),
+    );
+  }
+}
+
+/** The test files directly in these folders. */
+const testFiles = (folders) =>
+  folders.flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.test.js'))
+      .map((name) => `${folder}/${name}`),
+  );
+
+/** What runs in Node: a planted fault names its tests, and a random one is for those that come by it. */
+class Scripts {
+  #folders;
+  /** Of each test file how long it takes and which numbers it comes by. */
+  #measured = [];
+
+  constructor(name, start, folders) {
+    this.name = name;
+    this.#folders = folders;
+    this.holds = (file) => file.startsWith(start);
+  }
+
+  prepare() {}
+
+  build(copy) {
+    return copy.bundle();
+  }
+
+  /** Without a fault: the tests that the faults name; or all, and what they come by, if some name none. */
+  async #sound(copy, faults) {
+    if (faults.every(({ tests }) => tests)) {
+      return copy.nodeTests([...new Set(faults.flatMap(({ tests }) => tests))]);
+    }
+    for (const file of testFiles(this.#folders)) {
+      const reached = copy.path('build/reached');
+      rmSync(reached, { force: true });
+      const start = performance.now();
+      const { code } = await copy.nodeTests([file], { reached });
+      const numbers = readLines(reached).map(Number);
+      if (code === 0) this.#measured.push({ file, ms: performance.now() - start, numbers });
+      else console.log(`red without a fault, so not used: ${file}`);
+    }
+    this.#measured.sort((a, b) => a.ms - b.ms);
+    return { code: 0 };
+  }
+
+  test(copy, fault, faults) {
+    if (!fault) return this.#sound(copy, faults);
+    const { number, tests } = fault;
+    if (tests) return copy.nodeTests(tests, { fault: number });
+    const reaching = this.#measured.filter(({ numbers }) => numbers.includes(number));
+    if (reaching.length === 0) return { code: 0 };
+    return untilRed(
+      reaching.map(
+        ({ file }) =>
+          () =>
+            copy.nodeTests([file], { fault: number }),
+      ),
+    );
+  }
+}
+
+/** The border in C++, in the modules that Node runs without a flag. */
+class Bindings extends Scripts {
+  async prepare(copy) {
+    await copy.configure('wasm');
+  }
+
+  async build(copy) {
+    const built = await copy.build('wasm', ['module_qkv-simd', 'module_qkv-train-simd']);
+    return built.code === 0 ? super.build(copy) : built;
+  }
+}
+
+function readLines(file) {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return []; // nothing was reached
+  }
+}
+
+const ofPackage = ['node', 'models', 'train', 'worker', 'threads'].map(
+  (name) => `tests/package/${name}`,
+);
+
+/** In this order: the last builds modules in the place of the finished ones. */
+export const grounds = [
+  new Core(),
+  new Scripts('package', 'wasm/src/', ofPackage),
+  new Scripts('page', 'web/', ['tests/page/numbers']),
+  new Bindings('bindings', 'wasm/bindings/', ofPackage),
+];

@@ -1,0 +1,106 @@
+// Where faults are planted: ast-grep finds their places in the syntax tree, by rules in YAML. A rule of a planted fault has
+// one place; that of an operator has as many as there are, of which a seed draws some.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { root } from '../environment.js';
+import { must } from '../run.js';
+import { operatorRules } from './operators.js';
+
+const here = join(root, 'tools/mutants');
+const modules = join(here, 'node_modules/@ast-grep');
+
+/** ast-grep's program for this machine, in a package that is optional to its command line. */
+function program() {
+  const own = existsSync(modules) && readdirSync(modules).find((name) => name.startsWith('cli-'));
+  return own ? join(modules, own, 'ast-grep') : undefined;
+}
+
+async function install() {
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+  await must('npm', ['install', ...options], { cwd: here });
+}
+
+/**
+ * The places of rules below these folders: { id, message, tests, file, line, start, end, text, replacement }, with start and
+ * end in bytes.
+ */
+async function placesOf(rules, ...folders) {
+  if (!program()) await install();
+  const options = ['--json=compact', '--include-metadata'];
+  const { stdout } = await must(program(), [
+    'scan',
+    '--inline-rules',
+    rules,
+    ...options,
+    ...folders,
+  ]);
+  return JSON.parse(stdout).map(
+    ({ ruleId: id, message, metadata, file, text, replacement, range }) => {
+      const { start, end } = range.byteOffset;
+      const line = range.start.line + 1;
+      return { id, message, tests: metadata?.tests, file, line, start, end, text, replacement };
+    },
+  );
+}
+
+/** Whether what a fault names is there: one place, and its tests. The reason if not. */
+export function lost(places, tests = []) {
+  if (places.length !== 1) return `has ${places.length} places in the source, expected 1`;
+  const gone = tests.find((test) => !existsSync(join(root, test)));
+  return gone && `names ${gone}, which does not exist`;
+}
+
+/** The planted faults of tools/mutants/faults: those that have their place, and { id, why } of those that have lost it. */
+export async function plantedFaults() {
+  const all = [];
+  for (const name of readdirSync(join(here, 'faults'))) {
+    const rules = readFileSync(join(here, 'faults', name), 'utf8');
+    const places = await placesOf(rules, 'core', 'wasm', 'web');
+    for (const [, id] of rules.matchAll(/^id: (.*)$/gm)) {
+      const own = places.filter((place) => place.id === id);
+      const why = lost(own, own[0]?.tests);
+      all.push({ ...own[0], id, group: basename(name, '.yml'), why });
+    }
+  }
+  return { faults: all.filter(({ why }) => !why), lost: all.filter(({ why }) => why) };
+}
+
+/** A source of numbers from 0 up to 1 that a seed decides (mulberry32). */
+function generator(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), 61 | bits);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** `count` of the mutations that the operators make below a folder, no two at one place, drawn by a seed. */
+export async function randomFaults(folder, count, seed) {
+  const all = await placesOf(operatorRules, folder);
+  const random = generator(seed);
+  const drawn = [];
+  const meets = (a, b) => a.file === b.file && a.start < b.end && b.start < a.end;
+  while (drawn.length < count && all.length > 0) {
+    const [one] = all.splice(Math.floor(random() * all.length), 1);
+    if (!drawn.some((other) => meets(one, other))) drawn.push(one);
+  }
+  return drawn;
+}
+
+/** A source with all its faults, each a choice by its number: of two expressions or of two statements. C++ has a header for it. */
+export function planted(source, faults, header) {
+  const isCpp = header !== undefined;
+  let bytes = Buffer.from(source);
+  const last = [...faults].sort((a, b) => b.start - a.start);
+  for (const [i, { id, start, end, text, replacement, number }] of last.entries()) {
+    if (end > (last[i - 1]?.start ?? Infinity)) throw new Error(`${id} meets ${last[i - 1].id}`);
+    const acts = isCpp ? `qkv_planted::acts(${number})` : `globalThis.qkvPlanted?.(${number})`;
+    const choice = text.endsWith(';')
+      ? `if (${acts}) { ${replacement} } else { ${text} }`
+      : `(${acts} ? (${replacement}) : (${text}))`;
+    bytes = Buffer.concat([bytes.subarray(0, start), Buffer.from(choice), bytes.subarray(end)]);
+  }
+  return isCpp ? `#include "${header}"\n${bytes}` : `${bytes}`;
+}
