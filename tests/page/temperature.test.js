@@ -215,22 +215,6 @@ pageTest(
   },
 );
 
-pageTest('temperature: a finger drags sideways', {}, async (page) => {
-  await visit(page, 'temperature');
-  const handle = page.locator(`${PANEL} .plot-handle`);
-  await handle.scrollIntoViewIfNeeded();
-  const box = await handle.boundingBox();
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  const devtools = await page.context().newCDPSession(page);
-  const touch = (type, at) =>
-    devtools.send('Input.dispatchTouchEvent', { type, touchPoints: at ? [{ x: at, y }] : [] });
-  await touch('touchStart', x);
-  for (const step of [10, 30, 60]) await touch('touchMove', x + step);
-  await touch('touchEnd');
-  await settle(page);
-  assert.ok((await snapshot(page)).state.temperature > 1.3);
-});
-
 pageTest(
   'temperature: the curves are there at once, or the reader guesses first',
   {},

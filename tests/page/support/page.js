@@ -55,10 +55,11 @@ export const hasSeenIntroduction = () => {
   }
 };
 
-/** A tab of its own. `problems` gathers what must not happen on a page that works. */
+/** A tab of its own, with Playwright's options of `screen`. `problems` gathers what must not happen on a page that works. */
 async function newTab({ browser, url }, visitor) {
-  const { width, height, locale, colorScheme, introduction = false } = visitor;
+  const { width, height, locale, colorScheme, introduction = false, screen = {} } = visitor;
   const context = await browser.newContext({
+    ...screen,
     viewport: { width, height },
     locale,
     colorScheme,
