@@ -1,4 +1,4 @@
-// The files of the change at hand, for clang-tidy and planted faults, which take too long to try everything every time.
+// The files of the change at hand, for clang-tidy, which takes too long to read everything every time.
 import { must, run } from './run.js';
 
 const lines = ({ stdout }) => stdout.split('\n').filter(Boolean);
@@ -34,10 +34,4 @@ export async function changedFiles(base) {
   const from = base ?? (await baseOf());
   const differ = await git('diff', '--name-only', '--no-renames', from, '--');
   return [...differ, ...(await git('ls-files', '-o', '--exclude-standard'))];
-}
-
-/** `most` of what a change touches, taken evenly from the whole list, as neighbours are of one kind. */
-export function spread(list, most) {
-  const step = Math.max(1, list.length / most);
-  return list.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step));
 }

@@ -71,6 +71,7 @@ async function main(args) {
     import('./report.js'),
   ]);
   const suites = await suitesOf(wanted.names, wanted);
+  if (suites.length === 0) throw new Error(`only the full run has ${wanted.names}: add --full`);
   const named = suites.flatMap(({ needs }) => needs).filter((name) => name in builds);
   return report(suites, closure(named, builds), wanted);
 }
