@@ -37,11 +37,7 @@ test('npm start: dist/ is built when all of it was made of the sources as they a
   for (const name of ['package.json', 'package-lock.json', 'CMakeLists.txt', 'CMakePresets.json']) {
     write(join(project, name), '{}');
   }
-  for (const name of readdirSync(join(root, 'tools')).filter((file) =>
-    /\.cmake$|^(abi|shipped)\.js$/.test(file),
-  )) {
-    write(join(project, 'tools', name), '');
-  }
+  for (const name of ['abi.js', 'shipped.js']) write(join(project, 'tools', name), '');
   write(join(project, '.toolchain/env'), '');
   for (const name of ['core', 'models', 'wasm', 'web']) write(join(project, name, 'file'), name);
   for (const name of ['index.js', 'index.d.ts', 'web/index.html', 'web/qkv.html']) {

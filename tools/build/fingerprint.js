@@ -4,11 +4,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path';
 import { root } from '../environment.js';
 
+const lists = readdirSync(join(root, 'tools')).filter((name) => name.endsWith('.cmake'));
+
 /** Files and folders that dist/ is made of; package-lock.json stands for node_modules. */
 const SOURCES = [
   ...['CMakeLists.txt', 'CMakePresets.json', 'package.json', 'package-lock.json'],
   ...['core', 'models', 'wasm', 'web', 'tools/build', 'tools/abi.js', 'tools/shipped.js'],
-  ...['batches', 'dependencies', 'sanitizers', 'toolchain_env'].map((name) => `tools/${name}.cmake`),
+  ...lists.map((name) => `tools/${name}`),
 ];
 const BUILT = ['dist/index.js', 'dist/index.d.ts', 'dist/web/index.html', 'dist/web/qkv.html'];
 const file = join(root, 'build/fingerprint');
