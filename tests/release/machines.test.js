@@ -1,9 +1,10 @@
 // What the tools do on machines that this one is not (tools/runners.js, lint.js, check_isa_objects.js): a process takes itself for one.
+// And what they say to a compiler that is too old, and to a name that tools/bootstrap does not know.
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { describe, test } from 'node:test';
-import { must } from '../../tools/run.js';
-import { root } from '../support/js/files.js';
+import { must, run } from '../../tools/run.js';
+import { packageJson, root } from '../support/js/files.js';
 
 const asked = `
   const { faultIsa, nativeIsas } = await import('./tools/runners.js');
@@ -75,5 +76,49 @@ test('machines: in the portable unit of AArch64 nothing is fused', async () => {
   const { scalar } = (await on('arm64')).expected;
   for (const line of [...lines.arm64.neon64, 'fmadd\ts0, s0, s1, s2', 'fnmsub\td0, d0, d1, d2']) {
     assert.match(`      10:      \t${line}\n`, new RegExp(scalar.never));
+  }
+});
+
+const compilers = [
+  { id: 'GNU', version: '11.4.0', refused: /GNU 11\.4\.0 is too old.*g\+\+ >= 12/s },
+  { id: 'GNU', version: '12.2.0' },
+  { id: 'Clang', version: '15.0.7', refused: /Clang 15\.0\.7 is too old.*clang >= 16/s },
+  { id: 'Clang', version: '16.0.6' },
+  { id: 'AppleClang', version: '14.0.3', refused: /AppleClang 14\.0\.3 is too old/ },
+  {
+    id: 'Clang',
+    version: '20.0.0',
+    emscripten: '3.1.68',
+    refused: /Emscripten 3\.1\.68 is too old.*3\.1\.69/s,
+  },
+  { id: 'Clang', version: '20.0.0', emscripten: '3.1.69' },
+];
+for (const { id, version, emscripten, refused } of compilers) {
+  const name = emscripten ? `Emscripten ${emscripten}` : `${id} ${version}`;
+  test(`machines: CMake ${refused ? 'refuses' : 'takes'} ${name}`, async () => {
+    const compiler = [`-DCMAKE_CXX_COMPILER_ID=${id}`, `-DCMAKE_CXX_COMPILER_VERSION=${version}`];
+    const em = emscripten ? ['-DEMSCRIPTEN=1', `-DEMSCRIPTEN_VERSION=${emscripten}`] : [];
+    const { code, output } = await run('cmake', [
+      ...compiler,
+      ...em,
+      '-P',
+      'tools/compilers.cmake',
+    ]);
+    if (refused) assert.match(output, refused);
+    assert.equal(code, refused ? 1 : 0, output);
+  });
+}
+
+test('machines: every npm script prepares for what tools/bootstrap knows', async () => {
+  const { code, output } = await run('tools/bootstrap', ['nothing']);
+  assert.equal(code, 1);
+  const [, list] = /there is no nothing to prepare for, only ([a-z ]+)\./.exec(output);
+  const known = list.split(' ');
+  assert.ok(known.includes('start'));
+  for (const [name, script] of Object.entries(packageJson.scripts)) {
+    const [, profiles] = /^tools\/bootstrap ([a-z ]*)&&/.exec(script) ?? [];
+    for (const profile of profiles?.trim().split(' ') ?? []) {
+      assert.ok(known.includes(profile), `npm run ${name}: ${profile}`);
+    }
   }
 });

@@ -51,7 +51,7 @@ function missingIn(run) {
   const files = Array.from(run.matchAll(/(?:^|\s)((?:tools|\.ci|tests)\/\S+)/gm), ([, f]) => f);
   const scripts = Array.from(run.matchAll(/\bnpm (?:run )?(test(?::\w+)?)\b/g), ([, name]) => name);
   return [
-    ...files.filter((file) => !existsSync(join(root, file))),
+    ...files.filter((file) => !existsSync(join(root, file.replace(/\/[^/]*\*.*/, '')))), // of a pattern its folder
     ...scripts.filter((name) => packageJson.scripts[name] === undefined),
   ];
 }

@@ -332,9 +332,9 @@ TEST_CASE("trainers: arrays that are written are apart from all others", "[train
         forward, "weights", "logits");
   apart(translator.forward(tokens, {shared, {3, 5, 11}}, {}, workspace), forward, "logits",
         "source");
-  const auto translate = [&](std::int32_t* ids, std::int32_t* lengths) {
+  const auto translate = [&](std::int32_t* ids, std::int32_t* ends) {
     return translator.translate(
-        {.source = source, .start = 0, .end = 1, .ids = {ids, {3, 4}}, .lengths = {lengths, {3}}},
+        {.source = source, .start = 0, .end = 1, .ids = {ids, {3, 4}}, .lengths = {ends, {3}}},
         workspace);
   };
   apart(translate(integers.data() + 5, integers.data() + 30), "Seq2SeqTrainer::translate", "ids",
