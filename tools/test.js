@@ -11,10 +11,10 @@ import { fileURLToPath } from 'node:url';
 
 /** The groups, and what tools/bootstrap prepares for each. */
 const groups = {
-  lint: 'lint docs', // formatters, linters, types; builds only the documentation
+  lint: 'lint', // formatters, linters, types; builds only the documentation
   native: 'native', // the C++ suite on each instruction set
   wasm: 'test', // the C++ suite as WebAssembly, in Node; in a full run also in Chromium
-  sanitize: 'native', // ASan, UBSan, TSan and libFuzzer
+  sanitize: 'native start', // ASan, UBSan, TSan and libFuzzer
   faults: 'test', // planted faults: the tests must find them
   package: 'test', // the npm package in Node, the ONNX and PyTorch references, determinism
   browser: 'test', // the package in Chromium
