@@ -24,30 +24,36 @@ function(qkv_fetch result package url hash variable)
   endif()
   if(NOT found STREQUAL hash)
     file(DOWNLOAD ${url} ${archive} STATUS status INACTIVITY_TIMEOUT 30)
+    list(GET status 0 code)
     list(GET status 1 problem)
     file(SHA256 ${archive} found)
     if(NOT found STREQUAL hash)
       file(REMOVE ${archive})
-      message(FATAL_ERROR "qkv: ${package} could not be fetched from ${url} (${problem}, SHA256 ${found}). "
+      if(code EQUAL 0)
+        set(problem "its SHA256 is ${found}")
+      endif()
+      message(FATAL_ERROR "qkv: ${package} could not be fetched from ${url} (${problem}). "
                           "Install it, or configure with -D${variable}=<its folder>.")
     endif()
   endif()
   set(${result} ${archive} PARENT_SCOPE)
 endfunction()
 
-# Makes `target` from a header folder, an installed package or a pinned archive, unless a project that
+# Makes `target` from a header folder, an installed package of one of these versions or newer, or a pinned archive, unless a project that
 # has this one as a part brought it. Headers only: none of the archive's own build is run. The target
 # is known to this project's folders alone, so that a project around it may have one of that name.
-function(qkv_header_dependency target package version variable url hash subdirectory)
+function(qkv_header_dependency target package versions variable url hash subdirectory)
   if(TARGET ${target})
     return()
   endif()
   set(directory "${${variable}}")
   if(NOT directory)
-    find_package(${package} ${version} QUIET)
-    if(${package}_FOUND)
-      return()
-    endif()
+    foreach(one IN LISTS versions) # a package of another major version than the one that is asked for is not found
+      find_package(${package} ${one} QUIET)
+      if(${package}_FOUND)
+        return()
+      endif()
+    endforeach()
     qkv_fetch(archive ${package} ${url} ${hash} ${variable})
     FetchContent_Declare(
       ${package}
@@ -63,6 +69,7 @@ function(qkv_header_dependency target package version variable url hash subdirec
     set(directory "${${lower}_SOURCE_DIR}/${subdirectory}")
   endif()
   if(NOT IS_DIRECTORY "${directory}")
+    list(GET versions 0 version)
     message(FATAL_ERROR "qkv: the headers of ${package} >= ${version} are not in \"${directory}\": "
                         "install them, or let ${variable} name the folder they are in.")
   endif()
@@ -71,13 +78,13 @@ function(qkv_header_dependency target package version variable url hash subdirec
 endfunction()
 
 qkv_header_dependency(
-  xsimd xsimd 13 XSIMD_INCLUDE_DIR
+  xsimd xsimd "13;14" XSIMD_INCLUDE_DIR
   https://github.com/xtensor-stack/xsimd/archive/13.2.0.tar.gz
   edd8cd3d548c185adc70321c53c36df41abe64c1fe2c67bc6d93c3ecda82447a include)
 
 if(QKV_BUILD_TESTS)
   qkv_header_dependency(
-    Eigen3::Eigen Eigen3 3.4 EIGEN_INCLUDE_DIR
+    Eigen3::Eigen Eigen3 "3.4;5" EIGEN_INCLUDE_DIR
     https://gitlab.com/libeigen/eigen/-/archive/3.4.0/eigen-3.4.0.tar.bz2
     b4c198460eba6f28d34894e3a5710998818515104d6e74e5cc331ce31e46e626 "")
 
