@@ -14,6 +14,8 @@ export interface Choice {
  */
 export class Guess extends HTMLElement {
   #asked = '';
+  /** Whether the button that had the focus has just been hidden. */
+  #hidFocus = false;
 
   connectedCallback(): void {
     if (this.firstChild) return;
@@ -41,7 +43,9 @@ export class Guess extends HTMLElement {
 
   /** Null: nothing is asked. */
   ask(question: string | null, choices: readonly Choice[] = []): void {
-    find(this, '.guess', HTMLElement).hidden = question === null;
+    const box = find(this, '.guess', HTMLElement);
+    this.#hidFocus = question === null && !box.hidden && box.contains(document.activeElement);
+    box.hidden = question === null;
     const all = [...choices, { value: 'show', label: t('guess.show') }];
     const asked = JSON.stringify([question, all]);
     if (question === null || asked === this.#asked) return; // buttons made anew would lose the focus
@@ -63,6 +67,11 @@ export class Guess extends HTMLElement {
     const button = this.#again;
     button.textContent = t('guess.repeat');
     button.hidden = !again;
+    if (this.#hidFocus) {
+      told.tabIndex = -1; // for the focus alone, where there is no button to have it
+      (again ? button : told).focus({ preventScroll: true });
+    }
+    this.#hidFocus = false;
   }
 
   /** For those who come by keyboard, after another turn was asked for. */

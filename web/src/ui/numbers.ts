@@ -39,7 +39,7 @@ export function duration(milliseconds: number): string {
   return `${rounded < 1e6 ? seconds.toPrecision(3) : Math.round(seconds)} s`;
 }
 
-const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'] as const;
 
 /** Three significant digits with a prefix for powers of 1000: 2.91 TFLOP, 15.1 MB. */
 export function withUnit(value: number, unit: string): string {

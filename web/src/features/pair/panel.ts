@@ -65,7 +65,8 @@ class PairPanel extends Panel {
       if (event.target instanceof HTMLInputElement) this.change({ pairKey: +event.target.value });
     });
     this.find('.pair-strongest', HTMLElement).addEventListener('click', () => {
-      this.change({ pairKey: null });
+      this.change({ pairKey: null }); // which hides the button
+      this.querySelector<HTMLElement>('.pair-list :checked')?.focus({ preventScroll: true });
     });
   }
 

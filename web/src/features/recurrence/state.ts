@@ -5,7 +5,7 @@ import { readSource } from './shared/task';
 const digits: Field<string> = {
   ...{ key: 'rcx', initial: '314159265358979' },
   write: String,
-  read: (raw) => readSource(raw).join('') || undefined,
+  read: (raw) => (raw === '' ? '' : readSource(raw).join('') || undefined),
 };
 
 export const recurrenceFields = {

@@ -28,6 +28,16 @@ const row = (id: TapId, onStream: boolean) => `
     <span class="block-number" data-token="${id}"></span>
   </label>`;
 
+const isNorm = (id: TapId) => id === 'norm1' || id === 'norm2';
+
+/** Tells apart two rows of the same name for those who cannot see where they stand. */
+function ordinal(number: number): HTMLElement {
+  const element = document.createElement('span');
+  element.className = 'visually-hidden';
+  element.textContent = ` ${number}`;
+  return element;
+}
+
 /** The way of the tokens through the block; each row can be chosen, and then its matrix is shown. */
 export class DiagramPart extends Panel {
   #place: NormPlace | null = null;
@@ -93,6 +103,7 @@ export class DiagramPart extends Panel {
     const label = this.find(`[value=${id}]`, HTMLInputElement).closest('label');
     const name = label?.querySelector('.block-name');
     if (name) name.textContent = t(last ? `block.${id}.last` : `block.${id}`);
+    if (name && isNorm(id) && !last) name.append(ordinal(id === 'norm1' ? 1 : 2));
   }
 
   #tell({ norms, tokens, place, difference }: BlockView, query: number): void {

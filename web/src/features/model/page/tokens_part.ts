@@ -4,7 +4,7 @@ import type { View } from '../../panel';
 import { digits, percent } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { Reading } from '../shared/protocol';
-import { EXAMPLES } from '../shared/shipped_models';
+import { EXAMPLES, type ShippedName } from '../shared/shipped_models';
 import { t } from '../feature';
 
 /** Surprise that fills a token, in nats: one in 400. */
@@ -45,7 +45,7 @@ export class TokensPart extends ModelPart {
       this.#language = state.language;
       this.#build(reading);
     }
-    this.#examples(info.name ? EXAMPLES[info.name] : []);
+    this.#examples(info.name);
     this.#leftOut(reading);
     const at = Math.min(state.modelAt ?? Infinity, reading.ids.length - 1);
     const radios = this.querySelectorAll<HTMLInputElement>('input[type=radio]');
@@ -73,7 +73,9 @@ export class TokensPart extends ModelPart {
     this.find('.model-tokens', HTMLElement).replaceChildren(...tokens);
   }
 
-  #examples(texts: readonly string[]): void {
+  /** Texts in the language of the model, which is not always that of the page. */
+  #examples(model: ShippedName | null): void {
+    const texts = model ? EXAMPLES[model] : [];
     const box = this.find('.model-examples', HTMLElement);
     if (box.dataset['of'] === texts.join()) return;
     box.dataset['of'] = texts.join();
@@ -81,6 +83,7 @@ export class TokensPart extends ModelPart {
       ...texts.map((text) => {
         const button = document.createElement('button');
         Object.assign(button, { type: 'button', className: 'button', textContent: text });
+        button.lang = model === 'tang' ? 'zh' : 'en';
         button.dataset['example'] = text;
         return button;
       }),
