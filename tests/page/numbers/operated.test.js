@@ -1,22 +1,30 @@
-// Every control of every panel, in Node: what a panel says and draws at first, what each of its controls asks for, and what is
-// otherwise on the panel after that, is what tests/page/operated says. QKV_REFRESH=1 writes down what is now: look at the
-// difference before you commit it.
+// Every control of every panel, in Node. What a control asks for is what tests/page/stories says, a line for each: change the line
+// when you change the control. Whatever is done, and at whatever time, the rules below hold; support/rules.js has those of
+// texts and names.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import {
   actsOf,
   differences,
-  linesOf,
+  fire,
+  focusable,
   named,
-  refresh,
-  requireWritten,
-  rounded,
+  seenOf,
   seldomOn,
 } from '../support/operate.js';
-import { answersTo, engine, layOut, rest, told, viewOf, web, workers } from '../support/scene.js';
+import {
+  brokenTexts,
+  controlsIn,
+  foreignTexts,
+  mayBeBroken,
+  namelessControls,
+} from '../support/rules.js';
+import { answersTo, layOut, rest, told, viewOf, web, workers } from '../support/scene.js';
+import { Story } from '../support/story.js';
 import { otherStates } from '../support/states.js';
-import { SIZE, done, hashed } from '../support/window.js';
+import { SIZE, done } from '../support/window.js';
 
 // ---- scenes: elements, each in its states ----
 
@@ -36,7 +44,7 @@ const SCENES = {
   ),
 };
 
-/** What is done to a panel before it is written down. */
+/** What a panel needs before it has something to show. */
 const BEGINNINGS = {
   'qkv-panel-recurrence': (panel) => panel.querySelector('[data-press=step]').click(),
   'qkv-panel-learn': (panel, { learnExperiment }) =>
@@ -59,79 +67,79 @@ const changes = {
   ...{ reading: 1, running: false },
   changes: Float32Array.from({ length: 16 }, (_, i) => (i === 3 ? NaN : 0.01 * (i - 5))),
 };
-/** The page at other times, besides that at which everything is there; `of` says for which elements. */
+
+/** What a panel gets at other times than that at which everything is there, by the time. */
 const TIMES = {
-  'before the first frame': {
-    when: (view) => ({ ...view, ...nothing, engine: { kind: 'loading' } }),
-  },
-  'after the engine could not be loaded': {
-    when: (view) => ({ ...view, ...nothing, engine: { kind: 'failed', during: 'load', failure } }),
-  },
-  'after a frame that failed': {
-    when: (view) => ({ ...view, engine: { kind: 'failed', during: 'run', failure } }),
-  },
-  ...Object.fromEntries(
-    Object.entries({
-      'before a model is loaded': () => web.NO_MODEL,
-      'while a model is loaded': () => ({
-        ...web.NO_MODEL,
-        loading: { what: 'austen', loaded: 2e5, total: 8e5 },
-      }),
-      'after a file that is no model': () => ({
-        ...web.NO_MODEL,
-        refused: { what: 'a.bin', failure },
-      }),
-      'while a model writes': (model) => ({ ...model, generated: { ...written, running: true } }),
-      'after a model has written': (model) => ({ ...model, generated: written }),
-      'after a model was timed': (model) => ({ ...model, speed }),
-      'while a model is timed': (model) => ({ ...model, speed: { ...speed, running: true } }),
-      'after all heads were taken out': (model) => ({ ...model, changes }),
-      'after what the model could not do': (model) => ({ ...model, failed: failure }),
-    }).map(([name, model]) => [
-      name,
-      { of: /-model$/, when: (view) => ({ ...view, model: model(view.model) }) },
-    ]),
-  ),
+  'before the first frame': (view) => ({ ...view, ...nothing, engine: { kind: 'loading' } }),
+  'after the engine could not be loaded': (view) => ({
+    ...{ ...view, ...nothing },
+    engine: { kind: 'failed', during: 'load', failure },
+  }),
+  'after a frame that failed': (view) => ({
+    ...view,
+    engine: { kind: 'failed', during: 'run', failure },
+  }),
 };
+const TIMES_OF_MODEL = {
+  'before a model is loaded': () => web.NO_MODEL,
+  'while a model is loaded': () => ({
+    ...web.NO_MODEL,
+    loading: { what: 'austen', loaded: 2e5, total: 8e5 },
+  }),
+  'after a file that is no model': () => ({
+    ...web.NO_MODEL,
+    refused: { what: 'a.bin', failure },
+  }),
+  'while a model writes': (model) => ({ ...model, generated: { ...written, running: true } }),
+  'after a model has written': (model) => ({ ...model, generated: written }),
+  'after a model was timed': (model) => ({ ...model, speed }),
+  'while a model is timed': (model) => ({ ...model, speed: { ...speed, running: true } }),
+  'after all heads were ablated': (model) => ({ ...model, changes }),
+  'after what the model could not do': (model) => ({ ...model, failed: failure }),
+};
+/** Times at which the panel says what went wrong; of an engine that failed, the page does. */
+const SAYS_FAILURE = ['after a file that is no model', 'after what the model could not do'];
 
 // ---- operating ----
 
-const EVENTS = [
-  ...[
-    'state-change',
-    'surface-resized',
-    'canvas-given',
-    'row-told',
-    'temperature-held',
-    'model-tell',
-  ],
+/** Events by which a panel asks the page for something. */
+const ASKS = [
+  ...['state-change', 'row-told', 'temperature-held', 'model-tell'],
   ...['engine-retry', 'theme-change', 'guessed', 'lesson-open'],
 ];
-/** Those whose drawings and tables are written down here. */
-const TAKEN = ['block', 'recurrence', 'learn', 'model', 'cost'].map((id) => `qkv-panel-${id}`);
-const writtenDown = (value) =>
-  JSON.stringify(value, (key, part) => (part instanceof HTMLElement ? part.localName : part)) ?? '';
-
 /** The page hears its parts at the document, so events that do not get there count for nothing. */
 let hear = () => undefined;
-for (const name of EVENTS) {
-  document.addEventListener(name, ({ detail }) => hear(name, detail));
-}
+for (const name of ASKS) document.addEventListener(name, ({ detail }) => hear(name, detail));
 
-/** An element on a page of its own, in this state. */
-async function put(element, patch) {
+/** Fields of elsewhere: choices for the whole page, and heads that "Show in the map" shows there. */
+const CHANGES_ALSO = {
+  ...{ top: ['language'], instruments: ['head'] },
+  ...{ row: ['head'], model: ['head', 'other'] },
+};
+
+/** Fields that an element may change: its own and those of the page. */
+const fieldsOf = (name) => [
+  ...Object.keys(web.PAGE_FIELDS),
+  ...Object.keys(web.FEATURES[name]?.fields ?? {}),
+  ...(CHANGES_ALSO[name] ?? []),
+];
+
+/** An element on a page of its own, in a state of this language. */
+async function put(element, patch, language = 'en') {
+  web.setLanguage(language);
   document.body.replaceChildren();
   workers.length = 0;
-  const said = [];
-  let state = { ...web.initialState('en'), ...patch };
+  const asked = [];
+  let state = { ...web.initialState(language), ...patch };
   const panel = document.createElement(element);
   let look = 1;
-  let view;
-  const draw = async () => panel.update((view = await viewOf(element, patch, state, look)));
+  const draw = async (when) =>
+    panel.update(await viewOf(element, { ...patch, language }, state, look, when));
   hear = (name, detail) => {
-    said.push(`${name} ${writtenDown(detail)}`);
-    if (name === 'state-change') state = { ...state, ...detail };
-    if (name === 'state-change' && detail.language) look += 1;
+    asked.push({ name, detail });
+    if (name !== 'state-change') return;
+    state = { ...state, ...detail };
+    if (detail.language) (web.setLanguage(detail.language), (look += 1));
   };
   document.body.append(panel);
   await rest();
@@ -141,160 +149,263 @@ async function put(element, patch) {
     for (const message of await answersTo(worker.heard)) worker.say(message);
   }
   await rest();
-  for (const list of [said, told, done]) list.length = 0;
-  const before = linesOf(panel);
+  for (const list of [asked, told, done]) list.length = 0;
+  let before;
   return {
     panel,
-    before,
-    /** What is written once more when it is told the same again: which lines, and what of them. */
-    again() {
-      const observer = new MutationObserver(() => undefined);
-      observer.observe(panel, {
-        ...{ subtree: true, childList: true, characterData: true, attributes: true },
-      });
-      panel.update(view);
-      const records = observer.takeRecords();
-      observer.disconnect();
-      return [
-        ...new Set(
-          records.map(({ type, attributeName, target }) => {
-            const of = target.nodeType === 1 ? target : target.parentElement;
-            return `${attributeName ?? type} of ${named(of)}`;
-          }),
-        ),
-      ].sort();
-    },
-    /** In which fields a text is replaced while somebody is typing it. */
-    typedOver() {
-      const over = [];
-      const fields = 'input[type=number], input[type=text], textarea';
-      for (const field of panel.querySelectorAll(fields)) {
-        field.focus();
-        field.value = '7';
-        panel.update({ ...view, look: ++look });
-        if (field.value !== '7') over.push(named(field));
-        field.blur();
-      }
-      return over;
-    },
-    /** What is otherwise at another time. */
-    async at(when) {
-      panel.update(await viewOf(element, patch, state, ++look, when));
-      await rest();
-      return differences(before, linesOf(panel));
-    },
-    /** What can be taken away of it, in lines. Drawings of other panels are kept by export.test.js. */
-    async taken() {
-      if (!TAKEN.includes(element)) return [];
-      const view = await viewOf(element, patch, state, look);
-      const figure = await panel.figure(view, () => Promise.resolve(engine.tensors()));
-      const { name: file, svg, table, data } = figure;
-      const drawn = svg.body.replaceAll('><', '>\n<').split('\n').map(rounded);
-      const told = [...table.map(writtenDown), writtenDown(data)].map(rounded);
-      return ['', `--- taken away: ${file}, ${svg.width} x ${svg.height}`, ...drawn, ...told];
-    },
-    /** What came of an act, in lines. */
+    draw,
+    state: () => state,
+    nextLook: () => (look += 1),
+    /** What came of an act: events, messages to workers, and whether the panel looks otherwise. */
     async after(act) {
+      before ??= seenOf(panel).join('\n');
       act(panel);
+      const changes = () => asked.filter(({ name }) => name === 'state-change').length;
+      const atOnce = changes();
+      if (atOnce > 0) await draw();
       await rest();
-      if (said.some((line) => line.startsWith('state-change'))) await draw();
+      if (changes() > atOnce) await draw();
       await rest();
-      const messages = told.map((message) => `worker: ${writtenDown(message)}`);
-      return [...done, ...said, ...messages, ...differences(before, linesOf(panel))];
+      const now = seenOf(panel).join('\n');
+      const messages = told.filter((message) => typeof message === 'object');
+      return { asked: [...asked], messages, looksOtherwise: now !== before, now, done: [...done] };
     },
   };
 }
 
-/** What an act asks for, and of what is otherwise then a hash. */
-function inShort(came) {
-  const isOfPanel = (line) => /^[-+] /.test(line);
-  const otherwise = came.filter(isOfPanel);
-  const rest =
-    otherwise.length > 0 ? [`${otherwise.length} lines ${hashed(otherwise.join('\n'))}`] : [];
-  return [...came.filter((line) => !isOfPanel(line)), ...rest];
+/** What came of an act that asks for nothing but is seen on the panel. */
+const SHOWS = 'shows';
+
+/** What came of an act, in words: fields of the state, other events, and messages to a worker. */
+function effectsOf({ asked, messages, looksOtherwise }) {
+  const effects = [
+    ...asked.flatMap(({ name, detail }) => {
+      if (name === 'state-change') return Object.keys(detail);
+      return name === 'model-tell' ? `asks the model to ${detail.kind}` : `event ${name}`;
+    }),
+    ...messages.map(({ type, kind }) => `worker ${type ?? kind}`),
+  ];
+  return effects.length > 0 || !looksOtherwise ? effects : [SHOWS];
 }
 
-/** What comes of acts on an element that is as new before each of them, as `say` has it. */
-async function recordActs(element, patch, acts, say = (came) => came) {
-  const lines = [];
-  let one;
-  for (const { title, run } of acts) {
+// ---- rules of an act ----
+
+/** Keys that a part of the page may use for itself; all others are the browser's. */
+const USED_KEYS = /^key (?:\w+ )*(?:Arrow\w+|Page\w+|Home|End|Enter|Escape| )$/;
+
+function wrongOfState(name, { asked }, state) {
+  const own = fieldsOf(name);
+  const strange = asked
+    .filter((event) => event.name === 'state-change')
+    .flatMap(({ detail }) => Object.keys(detail))
+    .filter((field) => !own.includes(field))
+    .map((field) => `changes ${field}, a field of another panel`);
+  const read = web.readFragment(web.formatFragment(state), state.language);
+  const unlinked = Object.keys(state)
+    .filter((field) => !isDeepStrictEqual(read.state[field], state[field]))
+    .map((field) => `a link does not keep ${field} = ${JSON.stringify(state[field])}`);
+  return [...strange, ...unlinked];
+}
+
+function wrongOfEvents(act, { done: deeds, asked, messages, looksOtherwise }) {
+  const wrong = [];
+  const isKey = act.startsWith('key ');
+  const prevented = deeds.includes('preventDefault of keydown');
+  if (prevented && isKey && !USED_KEYS.test(act)) wrong.push('takes a key that is the browser’s');
+  if (prevented && act === 'key Escape' && asked.length + messages.length === 0 && !looksOtherwise)
+    wrong.push('takes Escape for nothing');
+  if (deeds.some((deed) => deed.startsWith('scrollIntoView'))) wrong.push('scrolls the page');
+  return wrong;
+}
+
+/** Where the focus is lost, as what had it is gone or hidden. */
+function wrongOfFocus(hadFocus) {
+  if (!hadFocus) return [];
+  const { activeElement } = document;
+  const isLost =
+    activeElement === null ||
+    activeElement === document.body ||
+    !activeElement.isConnected ||
+    activeElement.closest('[hidden]') !== null;
+  return isLost ? ['loses the focus'] : [];
+}
+
+/** Controls that do something outside of their panel: those of the page itself, what can be scrolled, a choice of files. */
+const USED_ELSEWHERE =
+  /^(?:link "Lessons"|button "Share"|button "Show the introduction"|region |pre |textbox "Choose files")/;
+
+/** In the panel of one row a reader makes scores overflow on purpose. */
+const isMeant = (name, { rowMax }, text) => name === 'row' && !rowMax && text.includes('NaN');
+
+/** Operates a panel in a state, one act at a time on a new panel each; returns what breaks a rule, and adds to the story. */
+async function operate(name, element, patch, story, on) {
+  const wrong = [];
+  let one = await put(element, patch);
+  const controls = controlsIn(one.panel);
+  const useless = new Map();
+  for (const { target, act, run } of actsOf(one.panel, on)) {
+    const { role, name: label } = controls.get(target) ?? {};
     one ??= await put(element, patch);
     mock.method(Math, 'random', () => 0.375);
-    const came = await one.after(run);
+    let hadFocus = false;
+    let isChosen = false; // such a control does nothing
+    const came = await one.after((panel) =>
+      run(panel, (own) => {
+        hadFocus = document.activeElement === own;
+        isChosen = own.type === 'radio' && own.checked;
+      }),
+    );
     mock.restoreAll();
-    if (came.length === 0) continue; // it is as it was
-    lines.push('', `== ${title}`, ...say(came));
-    one = undefined;
+    const effects = effectsOf(came);
+    const found = [
+      ...wrongOfState(name, came, one.state()),
+      ...wrongOfEvents(act, came),
+      ...wrongOfFocus(hadFocus),
+      ...(mayBeBroken(came.now) ? brokenTexts(one.panel) : []).filter(
+        (text) => !isMeant(name, one.state(), text),
+      ),
+    ];
+    const title = `${role ?? named(target)} "${label ?? ''}"`;
+    wrong.push(...found.map((what) => `${title}, ${act}: ${what}`));
+    story?.add({ role, label, target, act, effects });
+    const acts = useless.get(target) ?? { title, effects: [], isChosen };
+    acts.effects.push(...effects);
+    useless.set(target, acts);
+    if (effects.length > 0 || came.done.length > 0) one = undefined;
   }
-  return lines;
+  for (const [target, { title, effects, isChosen }] of useless) {
+    const isUsed =
+      effects.length > 0 || !focusable(target) || isChosen || USED_ELSEWHERE.test(title);
+    if (!isUsed) wrong.push(`${title} does nothing`);
+  }
+  return wrong;
 }
 
-/** What a full run asks besides, in the first state: what readers seldom do, and other sizes of the window. */
-async function recordSeldom(element, patch) {
-  const { panel, before } = await put(element, patch);
-  const acts = actsOf(panel, seldomOn);
-  const lines = ['=== seldom', ...(await recordActs(element, patch, acts, inShort))];
-  for (const size of [
-    { width: 280, height: 200 },
-    { width: 1120, height: 480 },
-  ]) {
-    layOut(size);
-    const other = await put(element, patch);
-    lines.push('', `=== ${size.width} pixels wide`, ...inShort(differences(before, other.before)));
-  }
-  layOut(SIZE);
-  return lines;
+// ---- rules of a panel at rest ----
+
+/** What an update with the same view replaces: nodes, texts, and attributes that get another value. */
+async function rewritten({ panel, draw }) {
+  const observer = new MutationObserver(() => undefined);
+  observer.observe(panel, {
+    ...{ subtree: true, childList: true, characterData: true },
+    ...{ attributes: true, attributeOldValue: true },
+  });
+  await draw();
+  const records = observer.takeRecords();
+  observer.disconnect();
+  return records
+    .filter(
+      ({ type, target, attributeName, oldValue }) =>
+        type !== 'attributes' || target.getAttribute(attributeName) !== oldValue,
+    )
+    .map(({ attributeName, type, target }) => {
+      const of = target.nodeType === 1 ? target : target.parentElement;
+      return `the same view replaces ${attributeName ?? type} of ${named(of)}`;
+    });
 }
 
-/** All there is to write down of an element in one state. */
-async function record(element, patch, first) {
-  const one = await put(element, patch);
-  const lines = [`=== ${JSON.stringify(patch)}`, ...one.before, ...(await one.taken())];
-  lines.push(...(await recordActs(element, patch, actsOf(one.panel))));
-  for (const [time, { of = /./, when }] of Object.entries(TIMES)) {
-    if (!of.test(element) || patch !== first) continue;
-    const then = await put(element, patch);
-    lines.push('', `=== ${time}`, ...(await then.at(when)));
+/** Fields in which an update replaces a text while somebody is typing it. */
+async function typedOver({ panel, draw, nextLook }) {
+  const over = [];
+  for (const field of panel.querySelectorAll('input[type=number], input[type=text], textarea')) {
+    field.focus();
+    for (const typed of ['7', '']) {
+      field.value = typed;
+      fire(field, 'input');
+      nextLook();
+      await draw();
+      if (field.value !== typed) over.push(`types over "${typed}" in ${named(field)}`);
+    }
+    field.blur();
   }
-  if (patch === first) lines.push(...(await recordIdle(element, patch)));
-  return [...lines, ''];
+  return over;
 }
 
-/**
- * What an element writes anew though nothing changed, and over what is typed, and what it shows otherwise while it has no size;
- * with one it must be as ever.
- */
-async function recordIdle(element, patch) {
+/** Without a size nothing is drawn that is none, and with one it is as ever. */
+async function withoutSize(element, patch) {
   const first = await put(element, patch);
-  const rewritten = first.again();
-  const typedOver = first.typedOver();
+  const usual = seenOf(first.panel);
   layOut({ width: 0, height: 0 });
-  const { panel, before } = await put(element, patch);
+  const { panel } = await put(element, patch);
+  const wrong = brokenTexts(panel).map((what) => `without a size ${what}`);
   layOut(SIZE);
   await rest();
-  // Who has had no size may have drawn a canvas once more, or once less.
-  const besidesDrawing = (lines) =>
-    lines.map((line) => line.replace(/ drawn \d+ calls .*/, ' drawn'));
-  const otherwise = differences(besidesDrawing(first.before), besidesDrawing(linesOf(panel)));
-  assert.deepEqual(otherwise, [], 'it is shown as it is from the beginning');
-  const shown = differences(first.before, before).filter((line) => line.startsWith('+'));
-  return [
-    ...['', '=== told the same again', ...rewritten],
-    ...['', '=== typed over', ...typedOver],
-    ...['', '=== without a size', ...shown],
-  ];
+  const otherwise = differences(usual, seenOf(panel));
+  return [...wrong, ...otherwise.map((line) => `after it had no size: ${line}`)];
 }
 
-const whole = full || refresh;
+const wrongTexts = (panel, language) => [
+  ...brokenTexts(panel),
+  // What an engine says it says in English.
+  ...foreignTexts(panel, language).filter((text) => !text.includes(failure.message)),
+];
+
+/** What breaks a rule of a panel at rest, in a state and in each language. */
+async function lookAt(element, patch) {
+  const wrong = [];
+  for (const language of ['en', 'zh']) {
+    const one = await put(element, patch, language);
+    wrong.push(...wrongTexts(one.panel, language));
+    wrong.push(...namelessControls(controlsIn(one.panel)));
+    if (language === 'en') wrong.push(...(await rewritten(one)), ...(await typedOver(one)));
+  }
+  return [...new Set(wrong)];
+}
+
+/** The same at other times. */
+async function lookAtTimes(name, element, patch) {
+  const ofModel = Object.entries(name === 'model' ? TIMES_OF_MODEL : {}).map(([time, model]) => [
+    time,
+    (view) => ({ ...view, model: model(view.model) }),
+  ]);
+  const wrong = [];
+  for (const language of ['en', 'zh']) {
+    const { panel, draw, nextLook } = await put(element, patch, language);
+    for (const [time, when] of [...Object.entries(TIMES), ...ofModel]) {
+      nextLook();
+      await draw(when);
+      await rest();
+      const found = wrongTexts(panel, language);
+      if (SAYS_FAILURE.includes(time) && !panel.textContent.includes(failure.message))
+        found.push('does not say what went wrong');
+      wrong.push(...found.map((what) => `${time}: ${what}`));
+    }
+  }
+  return [...new Set(wrong)];
+}
+
+const holds = (wrong) => assert.equal(wrong.join('\n'), '');
+
 if (!full) leaveToFullRun('controls of panels in another state, seldom acts and other sizes');
 for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
-  test(`${name}: what it shows, what its controls ask for, and what is otherwise then`, async () => {
-    const lines = [];
-    const asked = whole ? patches : patches.slice(0, 1);
-    for (const patch of asked) lines.push(...(await record(element, patch, patches[0])));
-    if (whole) lines.push(...(await recordSeldom(element, patches[0])));
-    const rest = asked.length < patches.length ? `=== ${JSON.stringify(patches[1])}` : '=== seldom';
-    requireWritten(name, lines, whole ? undefined : rest);
+  const [first] = patches;
+  test(`${name}: texts, names and what is typed keep the rules of the page, in both languages`, async () => {
+    for (const patch of full ? patches : [first]) holds(await lookAt(element, patch));
+    holds(await lookAtTimes(name, element, first));
+    holds(await withoutSize(element, first));
+  });
+
+  test(`${name}: every control does what its story says, by the rules of the page`, async () => {
+    const story = new Story(name, Object.keys(web.FEATURES[name]?.fields ?? {}));
+    const wrong = [];
+    for (const patch of full ? patches : [first]) {
+      story.chapter(patch);
+      wrong.push(...(await operate(name, element, patch, story)));
+    }
+    story.check();
+    holds(wrong);
+  });
+
+  if (!full) continue;
+  test(`${name}: what readers seldom do, and other sizes, keep the rules of the page`, async () => {
+    holds(await operate(name, element, first, undefined, seldomOn));
+    for (const size of [
+      { width: 280, height: 200 },
+      { width: 1120, height: 480 },
+    ]) {
+      layOut(size);
+      holds(brokenTexts((await put(element, first)).panel));
+    }
+    layOut(SIZE);
   });
 }

@@ -1,15 +1,18 @@
 // One visit to the whole page, in Node: its first minute, its menus, every step and answer of its lessons, the editor of
-// lessons, files, failures, and panels that have workers of their own. After each act stands in
-// tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are operated by operated.test.js), the
-// address, what was done that leaves no trace, and what page and workers told each other. QKV_REFRESH=1 writes it down.
+// lessons, files, failures, and panels that have workers of their own. What comes of each act is in
+// tests/page/stories/visit-*.txt, which a person writes: the address, focus, what is said aloud and taken away, and which messages
+// page and workers send. What is to be seen is for the tests in Chromium.
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PATIENCE, until } from '../../support/js/patience.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
-import { differences, enter, fire, linesOf, refresh, requireWritten } from '../support/operate.js';
+import { enter, fire } from '../support/operate.js';
 import { openPage } from '../support/whole.js';
-import { done, hashed } from '../support/window.js';
+import { done } from '../support/window.js';
 
 const opened = await openPage();
+const { brokenTexts } = await import('../support/rules.js');
+const { inGeneral, requireStory } = await import('../support/story.js');
 const { page, heard, written, workers, delays, printed, copied, saved } = opened;
 const { goTo, rest, see } = opened;
 
@@ -22,35 +25,6 @@ async function settled() {
     calm = page.settled() || !one('.failure').hidden ? calm + 1 : 0;
   }
 }
-
-/** The panel whose visit it is. */
-let visited;
-
-/**
- * Panels are operated by operated.test.js, so only that which is visited is open; of their sections in their usual place nothing
- * else changes but the menu's word.
- */
-function fold(element) {
-  const { localName, parentElement } = element;
-  if (localName.startsWith('qkv-panel-'))
-    return localName.endsWith(`-${visited}`) ? 'open' : 'closed';
-  if (element.hidden) return 'closed';
-  if (
-    localName === 'section' &&
-    element.id &&
-    element.id !== visited &&
-    parentElement.localName === 'main'
-  )
-    return 'short';
-  return localName === 'select' || element.classList.contains('tick-set') ? 'short' : 'open';
-}
-const linesOfPage = () => [
-  `title ${JSON.stringify(document.title)}`,
-  `root ${JSON.stringify(document.documentElement.dataset)}`,
-  `focus ${document.activeElement?.id || document.activeElement?.localName}`,
-  ...linesOf(document.body, { fold }),
-  ...all('.menu [role=status]').map(({ textContent }) => `menu "${textContent}"`),
-];
 
 // ---- what a reader does ----
 
@@ -119,7 +93,8 @@ function answers() {
 const lesson = (name, more = '') => go(`#v=1&lang=en&lesson=${name}${more}`);
 
 /** Whether the worker of a panel has said this. */
-const answered = (kind) => () => heard.some((line) => line.startsWith(`from worker: ${kind}`));
+const answered = (kind) => () =>
+  heard.some(([way, said]) => way === 'from' && said.startsWith(kind));
 const train = waiting(click('#learn [data-do=step]'), answered('news'));
 const play = waiting(click('#learn [data-do=play]'), answered('news'));
 const pause = click('#learn [data-do=play]');
@@ -414,51 +389,93 @@ const VISIT = {
   ],
 };
 
-/** A file that was handed over, and a hash of it; numbers to four digits, as builds differ in the last ones. */
-async function savedLine({ name, blob }) {
-  const lasting = (number) => String(Number(Number(number).toPrecision(4)));
-  const text = (await blob.text()).replace(/-?\d+\.\d+(?:e[-+]\d+)?/g, lasting);
-  return `saved ${name}, ${text.split('\n').length} lines ${hashed(text)}`;
+// ---- what comes of it ----
+
+const distinct = (list) => [...new Set(list)];
+
+/** What the page says aloud, by the element that says it; what panels say is for their own tests. */
+const saidAloud = () =>
+  new Map(
+    all('[role=status], [role=alert], [aria-live=polite]')
+      .filter((element) => !element.closest('[class^=qkv-panel], [hidden]'))
+      .filter((element) => !/^qkv-panel-/.test(element.closest('[data-panel]')?.localName ?? ''))
+      .map((element) => [element, element.textContent.trim()]),
+  );
+
+/** What a link says now and did not say before. */
+function newInLink(before, after) {
+  const [old, now] = [before, after].map((hash) => new URLSearchParams(hash.replace(/^#/, '')));
+  const said = [...now].filter(([key, value]) => old.get(key) !== value);
+  const gone = [...old.keys()].filter((key) => !now.has(key));
+  return [...said.map(([key, value]) => `${key}=${value}`), ...gone.map((key) => `no ${key}`)];
 }
 
-/** Does one thing and returns what came of it, in lines. */
-async function after(act, before) {
+/** Of what an act leaves behind, what a reader or a worker would notice. */
+function stateOfPage() {
+  const { id, localName, className } = document.activeElement ?? document.body;
+  return {
+    title: document.title,
+    focus: id ? `#${id}` : `${localName}${className && `.${className.split(' ').join('.')}`}`,
+    address: location.hash,
+    said: saidAloud(),
+    look: { ...document.documentElement.dataset, lang: document.documentElement.lang },
+  };
+}
+
+/** Does one thing, and returns what came of it, a line for each kind of thing. */
+async function after(act) {
   for (const list of [heard, written, printed, copied, saved, done]) list.length = 0;
+  const before = stateOfPage();
   await act();
   await settled();
-  const lines = linesOfPage();
-  const came = [
-    ...written.map((address) => `address ${address}`),
-    ...copied.map((text) => `copied ${text}`),
-    ...(await Promise.all(saved.map(savedLine))),
-    ...printed.map(() => 'printed'),
-    ...done,
-    ...heard,
-    ...differences(before, lines),
+  const now = stateOfPage();
+  const messages = (way) => distinct(heard.filter(([of]) => of === way).map(([, kind]) => kind));
+  const otherLook = Object.entries(now.look).filter(([key, value]) => before.look[key] !== value);
+  const said = [...now.said].filter(([element, text]) => text && before.said.get(element) !== text);
+  const kinds = {
+    title: now.title === before.title ? [] : [now.title],
+    look: otherLook.map(([key, value]) => `${key} ${value}`),
+    address: newInLink(before.address, now.address),
+    focus: now.focus === before.focus ? [] : [now.focus],
+    'scrolls to': distinct(done).flatMap((deed) => /^scrollIntoView of (.*)/.exec(deed)?.[1] ?? []),
+    says: distinct(said.map(([, text]) => `“${inGeneral(text)}”`)),
+    copies: copied.map((text) => (text.startsWith('<iframe') ? 'an iframe' : 'a link')),
+    saves: saved.map(({ name }) => name),
+    prints: printed,
+    'asks workers': messages('to'),
+    hears: messages('from'),
+    paints: messages('painted'),
+  };
+  const wrong = [
+    ...brokenTexts(one('body')).filter((text) => !text.includes('guess-answer')),
+    ...(document.activeElement?.closest('[hidden]') ? ['the focus is on what is hidden'] : []),
   ];
-  return { lines, came };
+  const lines = Object.entries(kinds).map(
+    ([kind, what]) => what.length && `${kind}: ${what.join(', ')}`,
+  );
+  return { lines: lines.filter(Boolean), wrong };
 }
 
 for (const [name, acts] of Object.entries(VISIT)) {
-  if (name === 'a trained model' && !full && !refresh) {
+  if (name === 'a trained model' && !full) {
     leaveToFullRun('visits to panels that train, and to a trained model');
     break; // they are the last
   }
   test(`visit: ${name}`, async () => {
-    const came = [];
-    visited = name;
+    const told = [];
+    const wrong = [];
     delays.clear();
-    let before = linesOfPage();
     for (const entry of acts) {
       for (const [title, act] of typeof entry === 'function' ? entry() : [entry]) {
-        const result = await after(act, before);
-        before = result.lines;
-        came.push('', `== ${title}`, ...result.came);
+        const came = await after(act);
+        told.push(`# ${title}`, ...came.lines, '');
+        wrong.push(...came.wrong.map((what) => `${title}: ${what}`));
       }
     }
-    // Nobody waited for these timers, so nothing else says how long they are. What is left of a step of training has less.
+    // Nobody waits for these timers, so nothing else says how long they are. What is left of a step of training has less.
     const waits = [...delays].filter((delay) => delay >= 40).sort((a, b) => a - b);
-    came.push('', '== timers', ...waits.map((delay) => `${delay} ms`));
-    requireWritten(`visit-${name.replaceAll(' ', '-')}`, came);
+    told.push(`# timers in ms: ${waits.join(', ')}`);
+    requireStory(`visit-${name.replaceAll(' ', '-')}`, told);
+    assert.equal(wrong.join('\n'), '');
   });
 }

@@ -1,14 +1,12 @@
 // @about web/src/
 // Panels in Node, led through states at random, the same every time. In each a panel shows what another one shows that was
-// there from the beginning: what was before leaves no trace. And it shows what it showed when tests/page/operated/wandered-*.txt were
-// written: a line for each state, of which a hash says all that the panel shows. QKV_REFRESH=1 writes it down.
+// there from the beginning: what was before leaves no trace.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { full, leaveToFullRun } from '../../support/js/full.js';
-import { differences, linesOf, refresh, requireWritten } from '../support/operate.js';
+import { differences, seenOf } from '../support/operate.js';
 import { randomOf } from '../support/random.js';
 import { rest, viewOf, web } from '../support/scene.js';
-import { hashed } from '../support/window.js';
 
 /** States of each panel; an everyday run tries the first of them. */
 const STATES = 16;
@@ -16,8 +14,7 @@ const EVERYDAY = 4;
 if (!full) leaveToFullRun(`${STATES - EVERYDAY} of ${STATES} states at random of each panel`);
 /** Panels that work something out for most states, which takes a second. */
 const slow = ['scale', 'temperature'];
-const whole = full || refresh;
-const countOf = (id) => (whole ? (slow.includes(id) ? STATES / 2 : STATES) : EVERYDAY);
+const countOf = (id) => (full ? (slow.includes(id) ? STATES / 2 : STATES) : EVERYDAY);
 
 /** Whole numbers below n. */
 function diceOf(seed) {
@@ -89,19 +86,6 @@ function wander(state, own, shared, dice) {
 /** Fields of the whole page. */
 const shared = Object.keys(web.PAGE_FIELDS).filter((name) => name !== 'controls');
 
-const inOrder = (classes) => classes.split('.').sort().join('.');
-
-/**
- * What a reader sees of a panel: nothing of what is hidden. Canvases that stay may have been drawn more often, classes come in any
- * order, and what is said aloud is what has changed.
- */
-const seenOf = (panel) =>
-  linesOf(panel, { fold: ({ hidden }) => (hidden ? 'closed' : 'open') })
-    .filter((line) => !/ hidden=""| role="status" data-said=/.test(line))
-    .map((line) =>
-      line.replace(/ drawn \d+ calls .*/, ' drawn').replace(/(\.[\w-]+){2,}/, inOrder),
-    );
-
 let shows = 0;
 /** An element alone on its page, and what it shows in a state. */
 async function put(element) {
@@ -111,12 +95,9 @@ async function put(element) {
   return async (state) => {
     panel.update(await viewOf(element, ++shows, state, 1));
     await rest();
-    return { all: linesOf(panel), seen: seenOf(panel) };
+    return seenOf(panel);
   };
 }
-
-/** Written down behind the states that an everyday run tries. */
-const REST = '=== in the full run';
 
 for (const [i, id] of web.PANEL_IDS.entries()) {
   test(`${id}: in any state it shows what this state has, whatever was before`, async () => {
@@ -131,15 +112,9 @@ for (const [i, id] of web.PANEL_IDS.entries()) {
     const alone = [];
     for (const state of states) alone.push(await (await put(element))(state));
     const show = await put(element);
-    const written = [];
     for (const [step, state] of states.entries()) {
-      const { all, seen } = await show(state);
-      const link = decodeURIComponent(web.formatFragment(state));
-      const otherwise = differences(alone[step].seen, seen);
-      assert.equal(otherwise.join('\n'), '', link);
-      written.push(`${hashed(all.join('\n'))} ${all.length} ${link}`);
+      const otherwise = differences(alone[step], await show(state));
+      assert.equal(otherwise.join('\n'), '', decodeURIComponent(web.formatFragment(state)));
     }
-    if (whole) written.splice(EVERYDAY, 0, REST);
-    requireWritten(`wandered-${id}`, written, whole ? undefined : REST);
   });
 }

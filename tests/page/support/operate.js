@@ -98,6 +98,19 @@ export function differences(before, after) {
   return found;
 }
 
+const inOrder = (classes) => classes.split('.').sort().join('.');
+
+/**
+ * What a reader sees of a part: nothing of what is hidden. Canvases that stay may have been drawn more often, classes come in any
+ * order, and what is said aloud is what has changed.
+ */
+export const seenOf = (part) =>
+  linesOf(part, { fold: ({ hidden }) => (hidden ? 'closed' : 'open') })
+    .filter((line) => !/ hidden=""| role="status" data-said=/.test(line))
+    .map((line) =>
+      line.replace(/ drawn \d+ calls .*/, ' drawn').replace(/(\.[\w-]+){2,}/, inOrder),
+    );
+
 const folder = join(root, 'tests/page/operated');
 /** Whether what is now is written down, to be compared with from then on. */
 export const refresh = process.env.QKV_REFRESH === '1';
@@ -214,8 +227,10 @@ function actsOn(element) {
   if (localName === 'select') {
     const { options, selectedIndex } = element;
     return [...options]
-      .map(({ value }, i) =>
-        i === selectedIndex ? [] : [`choose ${value}`, (own) => enter(own, value)],
+      .map(({ value, hidden, disabled }, i) =>
+        i === selectedIndex || hidden || disabled
+          ? []
+          : [`choose ${value}`, (own) => enter(own, value)],
       )
       .filter(({ length }) => length > 0);
   }
@@ -271,13 +286,18 @@ export function seldomOn(element) {
   ];
 }
 
+/** Whether a reader gets there by the keyboard. */
+export const focusable = (element) =>
+  element.tabIndex >= 0 && !element.disabled && !['svg', 'canvas'].includes(element.localName);
+
 /** Elements that a reader can operate. */
 const CONTROLS =
   'button, input, select, textarea, summary, a[href^="#"], [tabindex], svg.chart, .dial-large svg, canvas';
 
 /**
- * Every act on every control of a part, as { title, run }: `run(other)` does the same in another part that is like it. Of many
- * controls that are alike, the first two and the last.
+ * Every act on every control of a part, as { target, act, run }: the control, the name of the act, and what does the same in
+ * another part that is like this one, `run(other, begin)`, where `begin(control)` is called before it. Of many controls that
+ * are alike, the first two and the last.
  */
 export function actsOf(part, on = actsOn) {
   const alike = new Map();
@@ -285,17 +305,24 @@ export function actsOf(part, on = actsOn) {
     element,
     index,
   }));
+  const shown = controls.filter(({ element }) => !element.disabled && !element.closest('[hidden]'));
   const kindOf = ({ element }) =>
     `${element.localName}${element.type ?? ''}.${element.getAttribute('class')}.${element.parentElement?.getAttribute('class')}`;
-  for (const one of controls) alike.set(kindOf(one), [...(alike.get(kindOf(one)) ?? []), one]);
-  const chosen = controls.filter((one) => {
+  for (const one of shown) alike.set(kindOf(one), [...(alike.get(kindOf(one)) ?? []), one]);
+  const chosen = shown.filter((one) => {
     const all = alike.get(kindOf(one));
     return all.indexOf(one) < 2 || one === all.at(-1) || one.element.id !== '';
   });
   return chosen.flatMap(({ element, index }) =>
     on(element).map(([name, act]) => ({
-      title: `${named(element)} ${index}: ${name}`,
-      run: (other) => act([...other.querySelectorAll(CONTROLS)][index]),
+      target: element,
+      act: name,
+      run(other, begin) {
+        const own = [...other.querySelectorAll(CONTROLS)][index];
+        if (focusable(own)) focusQuietly(own);
+        begin(own);
+        act(own);
+      },
     })),
   );
 }

@@ -119,16 +119,35 @@ async function reported() {
   return { ...report, timing, memory: { heapBytes: 2 ** 22, usedBytes: 2 ** 20 } };
 }
 
-/** What the page hands its panels in this state, which began with `patch`. */
+const lists = new Map();
+/** The tokens of a state: of the same text the same list, as on the page. */
+function listOf({ text, tokenizer, length }) {
+  const key = JSON.stringify([text, tokenizer, length]);
+  if (!lists.has(key)) lists.set(key, web.tokenize(text, tokenizer, length));
+  return lists.get(key);
+}
+
+const LATEST = 8;
+const views = new Map();
+/** What the page hands its panels in this state, which began with `patch`; the same view whenever it is asked for. */
 export async function viewOf(element, patch, state, look, when = (view) => view) {
-  const list = web.tokenize(state.text, state.tokenizer, state.length);
+  const key = JSON.stringify([element, state, look]);
+  const view = views.get(key) ?? (await newView(element, patch, state, look));
+  views.set(key, view);
+  if (views.size > LATEST) views.delete(views.keys().next().value);
+  return when(view);
+}
+
+async function newView(element, patch, state, look) {
+  const list = listOf(state);
   const frame = { ...engine.ask(state), request: engine.request(), time: 1 };
   const studies = studiesOf(element, patch);
   const report = await reported();
-  return when({
+  return {
     ...{ state, list, look, frame, studies, report, theme: 'light' },
     engine: { kind: 'ready', info: engine.qkv.info },
     model: element === 'qkv-panel-model' ? await modelView() : web.NO_MODEL,
-    ...{ heads: 'constructed', frameTime: 1, query: state.query ?? list.tokens.length - 1 },
-  });
+    heads: { source: state.source, trainedHeads: null },
+    ...{ frameTime: 1, query: state.query ?? list.tokens.length - 1, linkProblem: null },
+  };
 }

@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { tickingClock } from './clock.js';
 import { bundled } from './engine.js';
-import { anywhere } from './operate.js';
 import { textsOf } from './texts.js';
-import { hashed, openWindow } from './window.js';
+import { openWindow } from './window.js';
 
 /** `import.meta.glob`, which is Vite's: each file that fits, fetched when it is asked for. */
 const globs = {
@@ -81,31 +80,11 @@ async function bodyOfPage() {
   return /<body>(.*)<\/body>/s.exec(panels().transformIndexHtml.handler(html))[1];
 }
 
-/** Numbers to six digits, and without those that depend on the build or on the machine. */
-const lasting = (key, value) => {
-  if (['time', 'timing', 'memory', 'info'].includes(key)) return undefined;
-  if (ArrayBuffer.isView(value)) return Array.from(value, (number) => lasting('', number));
-  return typeof value === 'number' && Number.isFinite(value)
-    ? Number(value.toPrecision(6))
-    : value === undefined || typeof value === 'object'
-      ? value
-      : String(value);
-};
-const digest = (bytes) => hashed(bytes).slice(0, 6);
-const hashOf = (value) => digest(anywhere(JSON.stringify(value, lasting) ?? ''));
-
-/** What a message is not told by: requests are counted, from the first of the visit on. */
-const untold = ['type', 'news', 'request', 'message', 'id', 'time', 'info', 'canvas'];
-
-/** A message in a line: its kind, and of each of its parts a hash. */
-function lineOf(message) {
+/** What kind of message it is, in a word or two. */
+function kindOf(message) {
   if (typeof message !== 'object') return String(message);
-  const parts = { ...message, ...message.news, ...message.request, ...message.message };
-  if (message.report) parts.report = { ...message.report, id: undefined };
-  const told = Object.entries(parts)
-    .filter(([key]) => !untold.includes(key))
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : hashOf(value)}`);
-  return [message.type, ...told].join(' ');
+  const { type, message: inner, news } = message;
+  return [type, inner?.kind ?? inner?.type, news?.kind].filter(Boolean).join(' ');
 }
 
 /** Workers that run in the thread of the page, all in `workers`: messages are copied, and arrive in a later turn. */
@@ -123,7 +102,7 @@ function runWorkers(scripts, heard, workers) {
     }
     #deliver(to, data, way) {
       const copy = data?.type === 'surface' ? data : structuredClone(data);
-      heard.push(`${way} worker: ${lineOf(copy)}`);
+      heard.push([way, kindOf(copy)]);
       void this.ready.then(() => to.dispatchEvent(new MessageEvent('message', { data: copy })));
     }
     postMessage(data) {
@@ -134,7 +113,7 @@ function runWorkers(scripts, heard, workers) {
     }
     /** Something else than it would say by itself, as the page hears it. */
     suffer(event) {
-      heard.push(`from worker: ${event.message ?? event.data.type}, as the test has it`);
+      heard.push(['from', `${event.message ?? event.data.type}, as the test has it`]);
       this.dispatchEvent(event);
     }
   };
@@ -200,8 +179,7 @@ function watchWhatLeaves() {
 /** A canvas is handed over to a worker that is in the same thread; what is painted there is heard of. */
 function shareCanvases(heard) {
   HTMLCanvasElement.prototype.transferControlToOffscreen = function () {
-    const putImageData = ({ width, height, data }) =>
-      heard.push(`painted ${this.className} ${width} x ${height} ${digest(data)}`);
+    const putImageData = () => heard.push(['painted', this.className || 'a head']);
     return { width: 1, height: 1, getContext: () => ({ putImageData }) };
   };
   globalThis.ImageData = class {
@@ -212,7 +190,7 @@ function shareCanvases(heard) {
 }
 
 /**
- * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, `written` into the address,
+ * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, as [way, kind] pairs, `written` into the address,
  * `printed`, `copied` and `saved`, the `workers` that were started; the `delays` of timers; and goTo(hash), rest() until
  * nobody waits, see(element, whether it is in sight).
  */
