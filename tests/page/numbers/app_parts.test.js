@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
+import { noteObservers } from '../support/observers.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, delays, leave } = openWindow();
@@ -197,20 +198,7 @@ describe('app: files that are dropped beside everything', () => {
 });
 
 test('app: a panel is fetched when it comes near, and seen when it is in sight', async () => {
-  const observers = [];
-  const { IntersectionObserver } = globalThis;
-  globalThis.IntersectionObserver = class {
-    observed = [];
-    constructor(act, options) {
-      observers.push(Object.assign(this, { act, options }));
-    }
-    observe(element) {
-      this.observed.push(element.id);
-    }
-    unobserve(element) {
-      this.observed = this.observed.filter((id) => id !== element.id);
-    }
-  };
+  const observers = noteObservers();
   document.body.innerHTML =
     '<section id="row"></section><section id="map"></section><b id="x"></b>';
   const [row, other] = [document.getElementById('row'), document.getElementById('x')];
@@ -220,7 +208,7 @@ test('app: a panel is fetched when it comes near, and seen when it is in sight',
     panelAdded: () => heard.push('added'),
     show: (section, visible) => heard.push(`${section.id} ${visible}`),
   });
-  globalThis.IntersectionObserver = IntersectionObserver;
+  observers.end();
   const [near, seen] = observers;
   assert.deepEqual([near.options, seen.options], [{ rootMargin: '600px' }, undefined]);
   assert.deepEqual([near.observed, seen.observed], [['map', 'row'], ['map', 'row']]); // prettier-ignore
