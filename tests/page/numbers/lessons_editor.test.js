@@ -15,7 +15,7 @@ const web = await modules(
   ),
   'state/state',
 );
-const { LessonEditor, readLesson, readCode, initialState, setLanguage, t } = web;
+const { LessonEditor, readLesson, initialState, setLanguage, t } = web;
 
 const LESSON = readLesson({
   title: 'Of mine',
@@ -222,17 +222,6 @@ describe('lessons: a new lesson', () => {
     assert.equal(editor.lesson.steps.length, 5);
     assert.equal(document.activeElement, step(5, 'input'));
   });
-
-  test('keeps its place and its words when it is put onto the page again', () => {
-    begin();
-    editor.connectedCallback();
-    assert.equal(editor.querySelectorAll('dialog').length, 1);
-    assert.deepEqual(titles(), ['One', 'Two']);
-    editor.remove();
-    document.body.append(editor);
-    assert.equal(editor.querySelectorAll('dialog').length, 1);
-    assert.equal(dialog.getAttribute('aria-labelledby'), 'editor-title');
-  });
 });
 
 describe('lessons: an edited lesson', () => {
@@ -291,11 +280,6 @@ describe('lessons: an edited lesson', () => {
     fire(one('h2'), 'click');
     await rest();
     assert.deepEqual([dialog.open, copied, codes], [true, [], []]);
-  });
-
-  test('comes out of its link again', async () => {
-    const code = await web.writeCode(LESSON);
-    assert.deepEqual(await readCode(code), LESSON);
   });
 });
 

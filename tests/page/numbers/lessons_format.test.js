@@ -10,7 +10,7 @@ const web = await modules(
   ...['page/lesson', 'page/lesson_codec', 'page/lesson_address'].map(
     (name) => `features/lessons/${name}`,
   ),
-  ...['features/index', 'state/state', 'state/field', 'i18n/markup'],
+  ...['state/state', 'state/field'],
 );
 const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, LESSON_LIMITS } = web;
 
@@ -196,16 +196,6 @@ describe('lessons: the code of a link', () => {
       assert.equal(read.toString(), json(lesson));
       assert.deepEqual(await readCode(code), lesson);
     } // prettier-ignore
-  });
-
-  test('is not packed where nothing packs', async () => {
-    const { CompressionStream } = globalThis;
-    delete globalThis.CompressionStream;
-    try {
-      assert.equal((await writeCode(ofLength(300)))[0], 'j');
-    } finally {
-      globalThis.CompressionStream = CompressionStream;
-    }
   });
 
   test('where packing has no deflate-raw is not packed, and is said not to be unpacked', async () => {

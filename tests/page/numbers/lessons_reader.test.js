@@ -305,17 +305,6 @@ describe('lessons: who leaves', () => {
     await rest();
     assert.equal(reader.at, 0);
   });
-
-  test('has no panel added any more', async () => {
-    reader.open(opened(), 0);
-    reader.remove();
-    await rest();
-    assert.ok(!heard.includes('panel added'));
-    document.querySelector('main').append(reader);
-    reader.host = null;
-    await reader.go(1);
-    assert.equal(reader.at, 0);
-  });
 });
 
 describe('lessons: on paper', () => {

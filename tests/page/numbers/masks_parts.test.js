@@ -12,7 +12,6 @@ const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...[
     'panel',
-    'page/mask_choice_part',
     'page/order_part',
     'page/figure',
     'shared/mask_grid',

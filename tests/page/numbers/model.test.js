@@ -13,13 +13,9 @@ const web = await modules(
     'worker/head_scores',
     'worker/pca',
     'worker/safetensors',
-    'worker/sorted_files',
     'worker/analyses',
-    'shared/model_view',
-    'page/training_log',
-    'state',
   ].map((name) => `features/model/${name}`),
-  ...['state/state', 'domain/prefix_matching', 'features/learn/shared/head_scores'],
+  ...['domain/prefix_matching', 'features/learn/shared/head_scores'],
 );
 const qkv = await (await packageModule('index')).init();
 
@@ -211,20 +207,6 @@ describe('the plane', () => {
 });
 
 describe('files', () => {
-  test('which file is what', async () => {
-    const files = [
-      'model.safetensors',
-      'config.json',
-      'tokenizer.bin',
-      'generation_config.json',
-    ].map((name) => new File(['x'], name));
-    const { weights, config, tokenizer } = await web.sortFiles(files);
-    assert.deepEqual(
-      [weights.map(({ name }) => name), config.name, tokenizer.name],
-      [['model.safetensors'], 'config.json', 'tokenizer.bin'],
-    );
-  });
-
   test('the embeddings of the file are those of the model: its logits are products with them', async () => {
     const header = await web.headerOf(file);
     assert.equal(web.charactersOf(header).length, 78);
@@ -238,48 +220,5 @@ describe('files', () => {
       close(logits.data[2 * 78 + id], sum, 1e-4, `logit ${id}`);
     }
     model.dispose();
-  });
-});
-
-describe('what the page keeps', () => {
-  test('the link carries heads that are taken out', () => {
-    const state = {
-      ...web.initialState('en'),
-      modelOut: [
-        [0, 3],
-        [2, 1],
-      ],
-      modelTopK: 5,
-    };
-    const again = web.parseFragment(web.formatFragment(state), 'en');
-    assert.deepEqual(again.modelOut, state.modelOut);
-    assert.equal(again.modelTopK, 5);
-    assert.deepEqual(web.parseFragment('#v=1&lmo=0.x', 'en').modelOut, []);
-    assert.equal(web.modelOf(web.initialState('zh'), 'zh'), 'tang');
-  });
-
-  test('a load that is refused leaves the model that was there', () => {
-    const info = { id: 1 };
-    let view = web.afterMessage(web.NO_MODEL, { kind: 'loaded', info });
-    view = web.loadBegins(view, 'photo.png');
-    view = web.afterMessage(view, { kind: 'progress', loaded: 1, total: 2 });
-    assert.deepEqual(view.loading, { what: 'photo.png', loaded: 1, total: 2 });
-    const failure = { code: 'invalid_argument', message: 'load: no' };
-    view = web.afterMessage(view, { kind: 'refused', failure });
-    assert.equal(view.info, info);
-    assert.deepEqual(view.refused, { what: 'photo.png', failure });
-  });
-
-  test('the log of a run', () => {
-    const csv = '# recipe\nstep,loss,accuracy,heldOutLoss\n80,2.5,0.3,2.25\n160,2,0.4,1.75\n';
-    const { steps, loss, heldOut } = web.readLog(csv);
-    assert.deepEqual(
-      [steps, loss, heldOut],
-      [
-        [80, 160],
-        [2.5, 2],
-        [2.25, 1.75],
-      ],
-    );
   });
 });

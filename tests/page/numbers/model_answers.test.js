@@ -6,13 +6,9 @@ import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...[
-    'worker/selection',
-    'worker/head_scores',
-    'worker/analyses',
-    'worker/token_ids',
-    'worker/forward_pass',
-  ].map((name) => `features/model/${name}`),
+  ...['worker/selection', 'worker/head_scores', 'worker/analyses', 'worker/forward_pass'].map(
+    (name) => `features/model/${name}`,
+  ),
   'domain/prefix_matching',
 );
 
@@ -65,34 +61,10 @@ describe('model: a selection', () => {
     }
   });
 
-  test('top-p is a part of what top-k has left', () => {
-    for (const [topK, topP, found] of [
-      [1, 0.9, { keptK: 1, keptP: 1, sumK: 0.5, sumP: 0.5 }],
-      [2, 0.6, { keptK: 2, keptP: 1, sumK: 0.75, sumP: 0.5 }],
-      [2, 0.7, { keptK: 2, keptP: 2, sumK: 0.75, sumP: 0.75 }],
-      [4, 0.6, { keptK: 4, keptP: 2, sumK: 1, sumP: 0.75 }],
-      [9, 1, { keptK: 4, keptP: 4, sumK: 1, sumP: 1 }],
-    ]) {
-      assert.deepEqual(kept(p, { topK, topP }), found);
-    }
-  });
-
   test('a top-p of 1 leaves even what is too small for the sum', () => {
     const small = [1, 2 ** -80, 2 ** -90];
     assert.equal(kept(small, { topP: 1 }).keptP, 3);
     assert.equal(kept(small, { topP: 0.99 }).keptP, 1);
-  });
-
-  test('the temperature goes to the engine; 0 asks it nothing and leaves the first of the likeliest', () => {
-    const engine = engineOf();
-    select(p, { temperature: 0.3 }, engine);
-    assert.deepEqual(engine.asked, [{ shape: [4], temperature: 0.3 }]);
-    const { p: found, order, ...rest } = select([1, 5, 5, 2], { temperature: 0, topK: 3 }, engine);
-    assert.equal(engine.asked.length, 1);
-    assert.deepEqual([...found], [0, 1, 0, 0]);
-    assert.equal(order[0], 1);
-    assert.deepEqual(rest, { keptK: 1, keptP: 1, sumK: 1, sumP: 1 });
-    assert.deepEqual([...select([5, 1], { temperature: 0 }).p], [1, 0]);
   });
 });
 
@@ -111,44 +83,11 @@ describe('model: scores of heads', () => {
     assert.equal(web.prefixMatching(weights, [0, 7, 7]), 0.375);
   });
 
-  test('are of the pass, and of the heads that the page would draw', () => {
-    const found = (notDrawn, causal = true) => {
-      const layers = [];
-      const head = {
-        all(layer) {
-          layers.push(layer);
-          return { weights: { data: Float32Array.of(1, 0, 0.5, 0.5) } };
-        },
-      };
-      const weights = [Float32Array.of(1, 0, 0.25, 0.75), Float32Array.of(1, 0, 0.5, 0.5)];
-      const info = { numHeads: 2, notDrawn, causal };
-      const steps = web.headScores({ info }, { weights, heads: [head, head] });
-      assert.deepEqual(steps.next(), { done: false, value: undefined });
-      return { ...steps.next().value, layers };
-    };
-    const scores = Float32Array.of(0.25, 0.5);
-    const both = { numHeads: 2, previous: scores, first: scores };
-    const layer = { mask: 'causal', temperature: 1 };
-    assert.deepEqual(found(null), { ...both, difference: 0.25, layers: [layer, layer] });
-    assert.deepEqual(found(null, false).layers[0], { mask: 'none', temperature: 1 });
-    assert.deepEqual(found('alibi'), { ...both, difference: NaN, layers: [] });
-  });
-
   test('are refused without the weights of the page', () => {
     const head = { all: () => ({}) };
     const pass = { weights: [Float32Array.of(1)], heads: [head] };
     assert.throws(() => web.differenceOf(pass, {}), /left out the weights/);
   });
-});
-
-test('model: what is read twice is the same in every browser', () => {
-  const of = (vocabulary) =>
-    web.repeatedIds({ info: { maxLength: 16, vocabulary }, begin: null }).ids;
-  // Draws from the hash of "induction" with seed 1, in thousandths.
-  const draws = [115, 94, 92, 752, 427, 428, 510, 839];
-  const tenths = draws.map((draw) => Math.floor(draw / 100));
-  assert.deepEqual(of(1000), [...draws, ...draws]);
-  assert.deepEqual(of(10), [...tenths, ...tenths]);
 });
 
 describe('model: the loss of a text', () => {
@@ -159,15 +98,6 @@ describe('model: the loss of a text', () => {
     return [web.losses(of, { ids }, heads), asked];
   };
   const last = [1, 2];
-
-  test('is told with all heads, and without those that are taken out and there', () => {
-    const ids = [4, 5];
-    assert.deepEqual(lossOf(ids, []), [{ whole: 1, ablated: null, heads: [] }, [[ids]]]);
-    const [found, asked] = lossOf(ids, [last, [2, 0], [0, 3], [0, 0]]);
-    assert.deepEqual(found, { whole: 1, ablated: 2, heads: [last, [0, 0]] });
-    assert.deepEqual(asked, [[ids], [ids, { inspect: { ablate: [last, [0, 0]] } }]]);
-    assert.deepEqual(lossOf(ids, [[9, 9]])[0].ablated, null);
-  });
 
   test('there is none of a single token, and of a model that says nothing', () => {
     assert.deepEqual(lossOf([4], [last]), [null, []]);
@@ -237,20 +167,6 @@ describe('model: the lens', () => {
   }
   const read = { inspect: { logitLens: true } };
 
-  test('reads the tokens before at once, and then the chosen one', () => {
-    const { found, told } = lens(2);
-    const layers = found().layers;
-    assert.deepEqual(told, [{ capacity: 3 }, [[7, 8], { rows: 'last' }], [[9], read], 'dispose']);
-    assert.deepEqual(layers[0], {
-      tokens: [2, 0, 1, 3, 4].map((id) => ({ id, label: label(id), p: rows[0][id] })),
-      last: 0.25,
-    });
-    assert.deepEqual(
-      layers[1].tokens.map(({ id }) => id),
-      [0, 1, 2, 3, 4],
-    );
-  });
-
   test('nothing stands before the first', () => {
     const { found, told } = lens(0);
     assert.equal(found().at, 0);
@@ -308,15 +224,6 @@ describe('model: rollout', () => {
       sources: [1, 4, 0, 3, 2, 5].map(source),
     });
     assert.deepEqual(asked, [[[2, 2, 9, 9], 0, 0.75, 0.25]]);
-  });
-
-  test('of a few tokens lists all', () => {
-    const { found } = rollout([0.25, 0.75], 1);
-    assert.deepEqual(
-      found.sources.map(({ place }) => place),
-      [1, 0],
-    );
-    assert.deepEqual([found.own, found.rest], [0.75, 0]);
   });
 });
 

@@ -10,7 +10,7 @@ import { openWindow, SIZE } from '../support/window.js';
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/embeddings_part', 'shared/model_view'].map((name) => `features/model/${name}`),
+  ...['panel', 'shared/model_view'].map((name) => `features/model/${name}`),
   'state/state',
 );
 const colours = ['--line-strong', '--surface', '--ink-soft', '--q', '--k'];

@@ -227,28 +227,4 @@ describe('model: timing', () => {
       assert.deepEqual(lengthsOf(maxLength), lengths, `${maxLength} tokens`);
     }
   });
-
-  test('repeats a pass for 20 milliseconds, and 64 times at most', () => {
-    const passesAt = (tick) => {
-      let now = 0;
-      mock.method(performance, 'now', () => (now += tick));
-      const { calls, model } = modelOf(16);
-      const steps = web.speedOf({ model }, [4, 5, 6]);
-      steps.next();
-      steps.return();
-      mock.restoreAll();
-      assert.equal(calls.at(-1), 'dispose');
-      return calls.filter((call) => call === 'p8').length;
-    };
-    for (const [tick, passes] of [
-      [0, 64],
-      [0.25, 40],
-      [1, 10],
-      [9.75, 2],
-      [10, 1],
-      [30, 1],
-    ]) {
-      assert.equal(passesAt(tick), passes, `at a tick of ${tick}`);
-    }
-  });
 });

@@ -10,7 +10,7 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/heads_part', 'shared/model_view'].map((name) => `features/model/${name}`),
+  ...['panel', 'shared/model_view'].map((name) => `features/model/${name}`),
   'state/state',
 );
 afterEach(() => {
@@ -178,25 +178,6 @@ describe('model: heads', () => {
     lookAgain();
     show(view());
     assert.ok(document.activeElement === one('.order'));
-  });
-
-  test('are listed again only when something has changed', () => {
-    const { one, show } = put('heads');
-    const isNew = (next) => {
-      one('li').setAttribute('data-mark', '1');
-      show(next);
-      return one('li[data-mark]') === null;
-    };
-    const same = view();
-    show(same);
-    const { state, model, answers } = same;
-    assert.equal(isNew({ state, model, answers }), false);
-    assert.equal(isNew({ state, model: { ...model, ...changed }, answers }), true);
-    assert.equal(isNew({ state: { modelOrder: 'first' }, model, answers }), true);
-    assert.equal(
-      isNew({ state: { modelOrder: 'first', modelOut: [[0, 0]] }, model, answers }),
-      true,
-    );
   });
 
   test('stand in lines that are a layer, or parts of one of the same length', () => {

@@ -2,7 +2,7 @@
 // same model; what it writes; and what it cannot read.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { austen, bytes, charactersOf, files } from '../support/austen.js';
+import { austen, charactersOf, files } from '../support/austen.js';
 import { tickingClock } from '../support/clock.js';
 import { close } from '../support/close.js';
 import { modules, packageModule } from '../support/engine.js';
@@ -59,39 +59,6 @@ describe('the host', () => {
     ({ model, ids } = await austen(qkv, web, TEXT));
   });
   const told = async (name) => (await page.until(answer(name))).news[name];
-
-  test('tells how much has arrived thirty times in a second at most, and the whole of it', async (t) => {
-    let now = 1000;
-    t.mock.method(performance, 'now', () => now);
-    const parts = [1000, 1010, 1029, 1030, 1045, 1061, 1070];
-    const size = Math.ceil(bytes.length / parts.length);
-    let part = 0;
-    const body = new ReadableStream(
-      {
-        pull(controller) {
-          if (part === parts.length) return controller.close();
-          now = parts[part];
-          controller.enqueue(new Uint8Array(bytes.subarray(part * size, (part + 1) * size)));
-          part++;
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    const headers = { 'content-length': String(bytes.length) };
-    t.mock.method(globalThis, 'fetch', async () => new Response(body, { headers }));
-    const { said, until } = await hosted({
-      kind: 'address',
-      name: 'austen',
-      url: 'https://a.example/m',
-    });
-    await until(({ kind }) => kind === 'loaded' || kind === 'refused');
-    const told = said.filter(({ kind }) => kind === 'progress');
-    assert.ok(told.every(({ total }) => total === bytes.length));
-    assert.deepEqual(
-      told.map(({ loaded }) => Math.ceil(loaded / size)),
-      [1, 4, 6, 7],
-    );
-  });
 
   test('says what was loaded', async () => {
     const { info } = await page.until(({ kind }) => kind === 'loaded');
@@ -262,17 +229,6 @@ describe('the host', () => {
     assert.ok(speed.difference < 1e-3, `${speed.difference}`);
     assert.ok(speed.points.every(({ cached, whole: all }) => cached === 1 / 8 && all === 1));
     assert.equal(speed.points.at(-1).length, 248);
-  });
-
-  test('the time of a token is the median of seven spans of eight, after a pass that does not count', (t) => {
-    // Between looks n - 1 and n at this clock n milliseconds go by.
-    let [now, looks] = [0, 0];
-    t.mock.method(performance, 'now', () => (now += ++looks));
-    const steps = web.speedOf({ model }, ids);
-    const { points } = steps.next().value;
-    steps.return();
-    // The first pass takes seven looks, so spans take 9, 11 .. 21 ms, and the pass without a cache 23.
-    assert.deepEqual(points, [{ length: 8, cached: 15 / 8, whole: 23 }]);
   });
 
   test('a file that says it reads a million tokens has no cache for them', async () => {

@@ -231,39 +231,6 @@ describe('surfaces:', () => {
   const picture = pictureOf(1, 1, [5]);
   const square = (width, height) => ({ width, height });
 
-  test('a canvas gets its size only when it is another, and its context once', () => {
-    made.length = 0;
-    const canvas = newCanvas(true);
-    const surface = new Surface(canvas);
-    const paintAt = (size) => surface.paint(size, picture, palette, 1);
-    assert.equal(paintAt(square(3, 2)), null);
-    assert.deepEqual(canvas.done.splice(0), [
-      ['context', '2d'],
-      ['put', made[0], 0, 0],
-    ]);
-    assert.deepEqual([...new Uint32Array(made[0].data.buffer)], Array(6).fill(1000));
-    paintAt(square(3, 2));
-    assert.deepEqual(canvas.done.splice(0), [['put', made[0], 0, 0]]);
-    paintAt(square(4, 2));
-    assert.deepEqual(canvas.done.splice(0), [
-      ['width', 4],
-      ['put', made[1], 0, 0],
-    ]);
-    paintAt(square(4, 5));
-    assert.deepEqual(canvas.done.splice(0), [
-      ['height', 5],
-      ['put', made[2], 0, 0],
-    ]);
-    assert.deepEqual(
-      made.map(({ width, height }) => [width, height]),
-      [
-        [3, 2],
-        [4, 2],
-        [4, 5],
-      ],
-    );
-  });
-
   test('a canvas without a context is left alone', () => {
     const canvas = newCanvas(null);
     assert.equal(new Surface(canvas).paint(square(3, 2), picture, palette, 1), null);

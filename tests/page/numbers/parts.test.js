@@ -17,11 +17,10 @@ const web = await modules(
     'page/tokens_part',
     'page/write_part',
     'shared/model_view',
-    'page/load_part',
   ].map((name) => `features/model/${name}`),
   ...['features/cost/page/bench_part', 'state/state', 'app/export_menu'],
-  ...['features/panel', 'features/recurrence/panel', 'features/recurrence/page/attention_maps'],
-  ...['features/model/page/model_part'],
+  ...['features/panel'],
+
   ...['features/block/page/depth_part', 'features/learn/page/controls', 'domain/tokenizer'],
 );
 
@@ -98,34 +97,6 @@ describe('model: parts without an answer', () => {
       });
     }
   }
-
-  test('load: how a model was trained is drawn when it is unfolded', async () => {
-    layOut({ width: 0, height: 0 });
-    const { part } = put(web.LoadPart);
-    part.update(viewOf(answers));
-    const drawn = () => part.querySelectorAll('.model-log svg').length;
-    assert.equal(drawn(), 0);
-    layOut(SIZE); // what was folded has a size now
-    await rest();
-    assert.equal(drawn(), part.querySelectorAll('.model-log').length);
-  });
-
-  test('write: what was said of a text goes with its model', () => {
-    const { part, text } = put(web.WritePart);
-    const written = (running) => ({
-      ...{ before: 'a', text: 'b', tokens: 1, cached: 2, capacity: 9 },
-      ...{ bytesPerToken: 4, median: 1, running, seed: 1 },
-    });
-    const show = (generated) => {
-      const view = viewOf(answers);
-      part.update({ ...view, model: { ...view.model, generated } });
-    };
-    show(written(true));
-    show(written(false));
-    assert.match(text('[data-said]'), /b/);
-    show(null);
-    assert.equal(text('[data-said]'), '');
-  });
 });
 
 test('numbers that are typed are brought between the limits that a link has', () => {
@@ -228,65 +199,6 @@ test('block: how much of the depths is done, until a run is over or has failed',
   const failure = { code: 'out_of_memory', message: 'no room' };
   worker.say({ type: 'failed', failure });
   assert.equal(said(), web.t('block.failed', { reason: web.t('reason.out_of_memory') }));
-});
-
-test('recurrence: the map of a head has the weights of this head alone', () => {
-  const said = {
-    ids: [],
-    heads: 3,
-    rows: 3,
-    weights: Float32Array.from({ length: 18 }, (_, i) => i),
-  };
-  for (const head of [0, 1, 2]) {
-    const { rows, columns, values } = web.weightsOf([4, 2], said, head);
-    assert.deepEqual([rows, columns], [3, 2]);
-    assert.deepEqual(values, said.weights.slice(6 * head, 6 * head + 6));
-  }
-});
-
-describe('recurrence: the button', () => {
-  const learner = { parameters: 1, steps: 3, loss: 1, accuracy: 0.5, milliseconds: 2 };
-  const learners = { gru: learner, gru_attention: learner, transformer: learner };
-
-  test('says what a press does: begin, pause, go on, train again', async () => {
-    const panel = document.createElement('qkv-panel-recurrence');
-    document.body.append(panel);
-    panel.update({ state: initial, look: 1 });
-    const button = panel.querySelector('[data-press=play]');
-    const says = async (progress) => {
-      const { recurrenceSeed: seed } = initial;
-      const told = {
-        type: 'progress',
-        origin: 'here',
-        seed,
-        learners,
-        running: false,
-        done: false,
-      };
-      workers.at(-1).say({ ...told, ...progress });
-      await rest();
-      return button.textContent;
-    };
-    assert.equal(button.textContent, 'Train all three here');
-    button.click();
-    assert.equal(await says({ running: true }), 'Pause');
-    assert.equal(await says({}), 'Resume');
-    assert.equal(await says({ seed: initial.recurrenceSeed + 1 }), 'Train all three here');
-    assert.equal(await says({ done: true }), 'Train again');
-    assert.equal(await says({ done: true, origin: 'before' }), 'Train all three here');
-    const { heard } = workers.at(-1);
-    heard.length = 0;
-    await says({ running: true });
-    button.click();
-    await says({});
-    button.click();
-    await says({ done: true });
-    button.click();
-    assert.deepEqual(
-      heard.map((message) => message.type),
-      ['pause', 'play', 'source', 'begin'],
-    );
-  });
 });
 
 describe('export: the menu', () => {

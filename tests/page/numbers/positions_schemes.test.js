@@ -11,10 +11,9 @@ const web = await modules(
     'worker/scheme_maps',
     'worker/position_pictures',
     'shared/pair_table',
-    'state',
     'worker/frame_feature',
   ].map((name) => `features/positions/${name}`),
-  ...['domain/schemes', 'domain/cividis', 'engine/random'],
+  ...['domain/schemes', 'domain/cividis'],
 );
 const D = 64;
 const PAIRS = 32;
@@ -23,16 +22,6 @@ const columns = (layout, pair) =>
   layout === 'interleaved' ? [2 * pair, 2 * pair + 1] : [pair, pair + PAIRS];
 
 // ---- pairs ----
-
-test('positions: the columns of a pair, and the pair of a column', () => {
-  for (const layout of web.LAYOUTS) {
-    for (let pair = 0; pair < PAIRS; pair++) {
-      assert.deepEqual(web.columnsOfPair(layout, pair), columns(layout, pair));
-      for (const col of columns(layout, pair)) assert.equal(web.pairOfColumn(layout, col), pair);
-      assert.equal(web.frequency(pair), w(pair));
-    }
-  }
-});
 
 // ---- residuals ----
 

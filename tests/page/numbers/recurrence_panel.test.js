@@ -20,11 +20,7 @@ globalThis.ImageData = class {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...[
-    'features/recurrence/panel',
-    'features/recurrence/shared/model_configs',
-    'features/recurrence/page/attention_maps',
-  ],
+  ...['features/recurrence/panel', 'features/recurrence/shared/model_configs'],
   ...['features/recurrence/page/trained_files', 'state/state'],
 );
 

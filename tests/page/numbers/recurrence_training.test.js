@@ -2,10 +2,7 @@
 // What the worker of the panel on recurrence asks of the package and in which order, and what it tells of it: an engine in its
 // place writes down what it is asked, and its models are right as often as they are told to.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
@@ -14,11 +11,9 @@ const web = await modules(
     'shared/model_configs',
     'worker/three_models',
     'shared/timing_settings',
-    'shared/task',
     'worker/layer_timing',
   ].map((name) => `features/recurrence/${name}`),
 );
-const { random } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 
 /** What a model of this kind says of a source: the GRU misses the first digit, that with attention says one too many. */
 function sayingOf(kind, source) {
@@ -293,25 +288,6 @@ test('recurrence: of seven timings there stand the median and the quartiles', ()
   const [last] = [...web.timings(qkv, now, [16])].at(-1);
   assert.deepEqual(last.gru, { median: 13, low: 11.5, high: 14.5 });
   assert.deepEqual(last.attention, { median: 24, low: 21, high: 27 });
-});
-
-test('recurrence: what is timed has random weights of its width, the same at every length', () => {
-  const { qkv, made, now } = newTimed(() => 9);
-  web.timings(qkv, now, [32]).next();
-  const numbers = (shape, seed) => ({
-    data: random(shape, seed).data.map((x) => x * Math.sqrt(3 / shape[0])),
-    shape,
-  });
-  const [layer, x, { unit }] = made;
-  const [wq, wk, wv, wo] = [3, 4, 5, 6].map((seed) => numbers([64, 64], seed));
-  assert.deepEqual(layer.config, { dModel: 64, numHeads: 4 });
-  assert.deepEqual(layer.weights, { wq, wk, wv, wo });
-  assert.deepEqual(x.shape, [1, 32, 64]);
-  assert.deepEqual(x.data, random([1, 32, 64], 7).data);
-  const zeros = new Float32Array(192);
-  const [wx, wh] = [1, 2].map((seed) => numbers([64, 192], seed));
-  assert.deepEqual(unit, { wx, wh, bx: zeros, bh: zeros });
-  assert.deepEqual(web.LENGTHS, [16, 32, 64, 128, 256, 512, 1024, 2048]);
 });
 
 test('recurrence: how much is measured, up to a last word that all is known', () => {

@@ -15,7 +15,6 @@ const web = await modules(
     'page/drag_numbers',
     'page/number_cells',
     'page/figure',
-    'worker/trained_row',
     'page/trained_row_part',
     'state',
   ].map((name) => `features/row/${name}`),

@@ -11,12 +11,7 @@ const web = await modules(
     'features/row/worker/trained_row',
     'features/pair/worker/frame_feature',
   ],
-  ...[
-    'features/masks/worker/frame_feature',
-    'features/masks/worker/masked_grid',
-    'domain/number_sets',
-    'engine/random',
-  ],
+  ...['features/masks/worker/frame_feature'],
 );
 
 /** Attention in float64, whose weights, outputs and logits are then off by `off`; `calls` has what it was asked. */

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['worker/frame_feature', 'page/plots', 'page/figure', 'panel', 'state'].map(
+  ...['worker/frame_feature', 'page/plots', 'panel', 'state'].map(
     (name) => `features/scale/${name}`,
   ),
   ...['engine/random', 'ui/plot', 'ui/numbers', 'state/state'],

@@ -6,14 +6,9 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...[
-    'worker/temperature_study',
-    'worker/gain_rows',
-    'shared/constants',
-    'worker/frame_feature',
-    'state',
-    'page/drag_dial',
-  ].map((name) => `features/temperature/${name}`),
+  ...['worker/temperature_study', 'shared/constants', 'state'].map(
+    (name) => `features/temperature/${name}`,
+  ),
   ...['engine/random', 'domain/temperatures'],
 );
 
@@ -129,20 +124,6 @@ function jacobian(weights, tau) {
   });
   return Math.sqrt(squares);
 }
-
-test('temperature: entropy, largest weight and gradient are those of the softmax', () => {
-  for (const scores of [...ROWS, [...ROWS[0]].reverse(), [5, 1], [1, 5, 2], [0, 40, 1]]) {
-    for (const tau of [0.05, 0.3, 1, 7]) {
-      const point = web.temperaturePoint(engine(), rowOf(scores), tau);
-      const weights = softmax(scores, tau);
-      close(point.entropy, entropyOf(weights), 'H');
-      close(point.largest, Math.max(...weights), 'largest');
-      close(point.gradient, jacobian(weights, tau), `|J| of ${scores} at ${tau}`, 1e-9);
-      assert.ok(point.error <= 1e-12, `${point.error}`);
-      assert.equal(point.temperature, tau);
-    }
-  }
-});
 
 test('temperature: the error is the largest of the three', () => {
   const of = rowOf(ROWS[0]);
@@ -296,61 +277,6 @@ test("temperature: bins are as many as Rice's rule gives, from the smallest scor
 });
 
 // ---- a gain ----
-
-test('temperature: a gain asks the engine for three rows, and compares the weights of two', () => {
-  const asked = [];
-  const weights = { 0: [0.5, 0.25, 0.25], 1: [0.75, 0.2, 0.05], 2: [0.5, 0.375, 0.125] };
-  const qkv = {
-    layerNorm: (x, { gamma }) => ({ shape: x.shape, gamma, x: x.data }),
-    attention(q, k, v, { temperature, ...options }) {
-      const of =
-        weights[
-          asked.push({ q, k, v, temperature, options }) === 1 ? 0 : asked.length === 2 ? 2 : 1
-        ];
-      const n = asked.length;
-      return {
-        weights: { data: Float32Array.from(of) },
-        entropy: { data: [n] },
-        logits: { data: Float32Array.of(n, 3 * n, 5 * n, 3 * n) },
-      };
-    },
-  };
-  const found = web.gainRows(qkv, 5, 3, 0.5);
-  const deviation = (n) => n * Math.SQRT2;
-  const row = (gain, temperature, n, largest) => ({
-    gain,
-    temperature,
-    entropy: n,
-    largest,
-    deviation: deviation(n),
-  });
-  const rounded = (one) => ({
-    ...one,
-    deviation: Number(one.deviation.toPrecision(9)),
-    largest: Number(one.largest.toPrecision(6)),
-  });
-  assert.deepEqual(
-    [found.plain, found.restored, found.scaled].map(rounded),
-    [row(1, 0.5, 1, 0.5), row(3, 4.5, 2, 0.5), row(3, 0.5, 3, 0.75)].map(rounded),
-  );
-  assert.equal(found.difference, 0.125);
-  const fill = web.normals(web.hashText('gain', 5));
-  const [one, all] = [new Float32Array(64), new Float32Array(256 * 64)];
-  fill(one);
-  fill(all);
-  asked.forEach(({ q, k, v, options }, i) => {
-    assert.deepEqual([q.shape, k.shape, v], [[1, 64], [256, 64], k]);
-    assert.deepEqual(options, {
-      numHeads: 1,
-      returnWeights: true,
-      returnEntropy: true,
-      returnLogits: 'raw',
-    });
-    assert.deepEqual([q.x, k.x], [one, all], 'the same numbers each time');
-    for (const { gamma } of [q, k])
-      assert.deepEqual(gamma, new Float32Array(64).fill(i === 0 ? 1 : 3));
-  });
-});
 
 test('temperature: a gain in a link has three digits and limits', () => {
   const { gain, curves, scores } = web.temperatureFields;

@@ -90,18 +90,6 @@ test('block: a worker takes slices of 30 ms, and tells how much is done after ea
   assert.deepEqual(said.at(-1), { type: 'result', result: undefined });
 });
 
-test('block: a slice goes on for a whole look before its end', async () => {
-  const { waiting } = byHand(29.5);
-  theatre.engine = () => Promise.resolve('an engine');
-  theatre.study = function* () {
-    for (let n = 0; n < 9; ++n) yield n;
-  };
-  block.serve()({ type: 'run', request: 'a request' });
-  await rest();
-  // The end is at 59.5: a look at 59 is before it, one at 88.5 is not.
-  assert.deepEqual([said, waiting.length], [[{ type: 'progress', done: 1 }], 1]);
-});
-
 test('block: a new request ends that of before, also while the engine is on its way', async () => {
   const { waiting, next } = byHand(10);
   let come;

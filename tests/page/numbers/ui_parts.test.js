@@ -14,55 +14,13 @@ globalThis.matchMedia = (query) => {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['token_chip', 'numbers', 'guess', 'theme'].map((name) => `ui/${name}`),
+  ...['token_chip', 'guess', 'theme'].map((name) => `ui/${name}`),
   'ui/temperature_slider',
   'features/panel',
-  'domain/rows',
 );
 afterEach(leave);
 
-// ---- numbers ----
-
-test('numbers: in words, at both sides of every bound', () => {
-  for (const [value, digits, three, percent, four] of [
-    [0, '0', '0', '0%', '0.0000'],
-    [-1, '−1.00000', '−1.00', '−1.0×10²%', '−1.0000'],
-    [9.999e-4, '9.99900×10⁻⁴', '1.00×10⁻³', '0.10%', '0.0010'],
-    [0.001, '0.00100000', '0.00100', '0.10%', '0.0010'],
-    [0.099999, '0.0999990', '0.100', '10%', '0.1000'],
-    [0.12345678, '0.123457', '0.123', '12.3%', '0.1235'],
-    [99999, '99999.0', '1.00×10⁵', '9999900.0%', '99999.0000'],
-    [100000, '100000', '1.00×10⁵', '10000000.0%', '1.00e+5'],
-    [999999.4, '999999', '1.00×10⁶', '99999940.0%', '1.00e+6'],
-    [999999.6, '1.00000×10⁶', '1.00×10⁶', '99999960.0%', '1.00e+6'],
-    [1e-10, '1.00000×10⁻¹⁰', '1.00×10⁻¹⁰', '1.0×10⁻⁸%', '0.0000'],
-  ]) {
-    const said = [web.digits(value), web.digits(value, 3), web.percent(value), web.four(value)];
-    assert.deepEqual(said, [digits, three, percent, four], `${value}`);
-  }
-  for (const [mask, count, sizes] of [
-    ['none', 5, [5, 5, 5, 5, 5]],
-    ['causal', 5, [1, 2, 3, 4, 5]],
-    ['window', 9, [1, 2, 3, 4, 4, 4, 4, 4, 4]],
-  ]) {
-    assert.deepEqual(
-      sizes.map((_, row) => web.allowedCount(mask, row, count)),
-      sizes,
-    );
-    const mean = sizes.reduce((sum, size) => sum + Math.log(size), 0) / count;
-    assert.ok(
-      Math.abs(web.largestEntropy(mask, count) - mean) < 1e-12,
-      'each row as even as it can be',
-    );
-  }
-  const row = { weights: Float32Array.of(0.25, 0.5, 0, 0.25) };
-  assert.deepEqual(
-    [0.25, 0, 2].map((below) => web.largestBelow(row, below)),
-    [2, 0, 1],
-  );
-  assert.equal(web.largestBelow({ weights: Float32Array.of(0.5, 0.5) }), 0);
-  assert.equal(web.largestBelow({ weights: Float32Array.of(NaN, 0) }), 1);
-  assert.equal(web.rowSum({ weights: [] }), 0);
+test('tokens: a chip has the share of its weight, and its slider a logarithmic scale', () => {
   for (const [share, said] of [
     [0, '.000'],
     [0.0004, '.000'],
