@@ -11,18 +11,14 @@ import { modules, resultOf, startEngine } from '../support/engine.js';
 import { textsOf } from '../support/texts.js';
 
 const web = await modules(
-  ...[
-    'features/lessons/page/lesson',
-    'features/lessons/page/lesson_codec',
-    'features/lessons/page/lesson_address',
-  ],
-  ...['features/lessons/page/quantities', 'features/lessons/page/lesson_plans'],
-  ...[
-    'features/lessons/page/lockable_controls',
-    'features/model/worker/model_host',
-    'features/model/state',
-  ],
-  ...['features/index', 'state/state', 'domain/tokenizer', 'domain/animals', 'i18n/markup'],
+  'features/lessons/page/{lesson,lesson_codec,lesson_address,quantities,lesson_plans}',
+  'features/lessons/page/lockable_controls',
+  'features/model/worker/model_host',
+  'features/model/state',
+  'features/index',
+  'state/state',
+  'domain/{tokenizer,animals}',
+  'i18n/markup',
 );
 const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, panelsOf } = web;
 const { isQuantity, quantity, PLANS, PANEL_IDS, formatFragment } = web;

@@ -10,9 +10,7 @@ import { openWindow } from '../support/window.js';
 const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['page/editor', 'page/lesson', 'page/lesson_codec', 'page/drafts'].map(
-    (name) => `features/lessons/${name}`,
-  ),
+  'features/lessons/page/{editor,lesson,lesson_codec,drafts}',
   'state/state',
 );
 const { LessonEditor, readLesson, initialState, setLanguage, t } = web;

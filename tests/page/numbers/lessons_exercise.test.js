@@ -8,9 +8,7 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['page/exercise', 'page/locks', 'page/lockable_controls', 'page/parse_answer'].map(
-    (name) => `features/lessons/${name}`,
-  ),
+  'features/lessons/page/{exercise,locks,lockable_controls,parse_answer}',
   'state/state',
 );
 const { exerciseForm, isRight, nearest, readAnswer, setLanguage, t } = web;

@@ -7,10 +7,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['page/lesson', 'page/lesson_codec', 'page/lesson_address'].map(
-    (name) => `features/lessons/${name}`,
-  ),
-  ...['state/state', 'state/field'],
+  'features/lessons/page/{lesson,lesson_codec,lesson_address}',
+  'state/{state,field}',
 );
 const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, LESSON_LIMITS } = web;
 

@@ -10,10 +10,9 @@ const { written, rest, leave } = openWindow();
 HTMLImageElement.prototype.decode = () => Promise.resolve();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['page/reader', 'page/lesson', 'page/locks', 'page/print_figures'].map(
-    (name) => `features/lessons/${name}`,
-  ),
-  ...['state/state', 'features/panel'],
+  'features/lessons/page/{reader,lesson,locks,print_figures}',
+  'state/state',
+  'features/panel',
 );
 const { LessonReader, Locks, Panel, readLesson, initialState, formatFragment, setLanguage } = web;
 

@@ -11,7 +11,7 @@ const { rest, leave } = openWindow();
 HTMLCanvasElement.prototype.toDataURL = () => 'data:';
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['page/arcs_part', 'page/figure'].map((name) => `features/map/${name}`),
+  'features/map/page/{arcs_part,figure}',
   'features/head_names',
   'ui/heatmap_svg',
   'state/state',

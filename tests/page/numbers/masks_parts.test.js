@@ -10,15 +10,10 @@ const { rest, delays, layOut, leave } = openWindow();
 HTMLCanvasElement.prototype.toDataURL = () => 'data:';
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...[
-    'panel',
-    'page/order_part',
-    'page/figure',
-    'shared/mask_grid',
-    'feature',
-    'state',
-    'worker/frame_feature',
-  ].map((name) => `features/masks/${name}`),
+  'features/masks/{panel,feature,state}',
+  'features/masks/page/{order_part,figure}',
+  'features/masks/shared/mask_grid',
+  'features/masks/worker/frame_feature',
   'state/state',
 );
 const initial = { ...web.initialState('en'), text: '' };

@@ -75,10 +75,7 @@ HTMLCanvasElement.prototype.getContext = function (kind, settings) {
 };
 
 const { modules } = await import('../support/engine.js');
-const web = await modules(
-  ...['ui/matrix/labels', 'ui/matrix/layout', 'ui/matrix/palette', 'ui/matrix/legend'],
-  ...['domain/cividis', 'ui/dom'],
-);
+const web = await modules('ui/matrix/{labels,layout,palette,legend}', 'domain/cividis', 'ui/dom');
 
 beforeEach(() => {
   theme = THEME;

@@ -8,7 +8,8 @@ import { openWindow, SIZE } from '../support/window.js';
 const { rest, delays, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const { brushing, cellEdges, MatrixView } = await modules(
-  ...['ui/matrix/view', 'ui/matrix/brush', 'domain/cell_edges'],
+  'ui/matrix/{view,brush}',
+  'domain/cell_edges',
 );
 
 afterEach(() => {

@@ -8,14 +8,9 @@ import { modules, packageModule } from '../support/engine.js';
 import { randomOf } from '../support/random.js';
 
 const web = await modules(
-  ...[
-    'worker/selection',
-    'worker/head_scores',
-    'worker/pca',
-    'worker/safetensors',
-    'worker/analyses',
-  ].map((name) => `features/model/${name}`),
-  ...['domain/prefix_matching', 'features/learn/shared/head_scores'],
+  'features/model/worker/{selection,head_scores,pca,safetensors,analyses}',
+  'domain/prefix_matching',
+  'features/learn/shared/head_scores',
 );
 const qkv = await (await packageModule('index')).init();
 

@@ -6,9 +6,7 @@ import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/selection', 'worker/head_scores', 'worker/analyses', 'worker/forward_pass'].map(
-    (name) => `features/model/${name}`,
-  ),
+  'features/model/worker/{selection,head_scores,analyses,forward_pass}',
   'domain/prefix_matching',
 );
 

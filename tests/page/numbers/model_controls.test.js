@@ -10,9 +10,8 @@ const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   'features/model/panel',
-  ...['shared/model_view', 'page/model_part', 'shared/shipped_models'].map(
-    (name) => `features/model/${name}`,
-  ),
+  'features/model/shared/{model_view,shipped_models}',
+  'features/model/page/model_part',
   'state/state',
 );
 afterEach(leave);

@@ -7,10 +7,11 @@ import { modules } from '../support/engine.js';
 import { pointsOf, wordsOf } from '../support/svg_marks.js';
 
 const web = await modules(
-  ...['page/plots', 'page/figure', 'state', 'page/model_cards', 'shared/model_view'].map(
-    (name) => `features/model/${name}`,
-  ),
-  ...['ui/plot', 'state/state'],
+  'features/model/page/{plots,figure,model_cards}',
+  'features/model/state',
+  'features/model/shared/model_view',
+  'ui/plot',
+  'state/state',
 );
 const float = (...values) => Float32Array.from(values);
 

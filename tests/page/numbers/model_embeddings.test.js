@@ -10,7 +10,8 @@ import { openWindow, SIZE } from '../support/window.js';
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'shared/model_view'].map((name) => `features/model/${name}`),
+  'features/model/panel',
+  'features/model/shared/model_view',
   'state/state',
 );
 const colours = ['--line-strong', '--surface', '--ink-soft', '--q', '--k'];

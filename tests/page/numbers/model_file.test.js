@@ -8,9 +8,9 @@ import { fromFloat16 } from '../../support/js/half.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/safetensors', 'shared/token_label', 'worker/sorted_files', 'page/dropped_files'].map(
-    (name) => `features/model/${name}`,
-  ),
+  'features/model/worker/{safetensors,sorted_files}',
+  'features/model/shared/token_label',
+  'features/model/page/dropped_files',
 );
 
 const bytesOf = (Kind, ...values) => new Uint8Array(Kind.from(values).buffer);

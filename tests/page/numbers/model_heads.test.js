@@ -10,7 +10,8 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'shared/model_view'].map((name) => `features/model/${name}`),
+  'features/model/panel',
+  'features/model/shared/model_view',
   'state/state',
 );
 afterEach(() => {

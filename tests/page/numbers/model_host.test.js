@@ -8,7 +8,7 @@ import { safetensors } from '../../package/models/support/files.js';
 import { until } from '../../support/js/patience.js';
 import { modules, packageModule } from '../support/engine.js';
 
-const web = await modules('features/model/worker/model_host', 'features/model/worker/open_model');
+const web = await modules('features/model/worker/{model_host,open_model}');
 
 /** Files of a model: two layers of four heads over 11 tokens that are numbers, of at most 9 in a text. */
 function filesOf(family) {

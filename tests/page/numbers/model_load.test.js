@@ -9,10 +9,11 @@ import { openWindow, SIZE } from '../support/window.js';
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/load_part', 'shared/model_view', 'shared/shipped_models'].map(
-    (name) => `features/model/${name}`,
-  ),
-  ...['features/model/page/model_cards', 'ui/numbers', 'state/state'],
+  'features/model/panel',
+  'features/model/page/{load_part,model_cards}',
+  'features/model/shared/{model_view,shipped_models}',
+  'ui/numbers',
+  'state/state',
 );
 afterEach(() => {
   leave();

@@ -9,9 +9,8 @@ import { until } from '../../support/js/patience.js';
 import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/model_host', 'worker/open_model', 'shared/model_view'].map(
-    (name) => `features/model/${name}`,
-  ),
+  'features/model/worker/{model_host,open_model}',
+  'features/model/shared/model_view',
 );
 
 const bytes = safetensors(ownModel().tensors, ownMetadata());

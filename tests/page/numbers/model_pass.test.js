@@ -7,9 +7,8 @@ import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/token_ids', 'worker/forward_pass', 'page/training_log'].map(
-    (name) => `features/model/${name}`,
-  ),
+  'features/model/worker/{token_ids,forward_pass}',
+  'features/model/page/training_log',
 );
 
 describe('model: the tokens of a text', () => {

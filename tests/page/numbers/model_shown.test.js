@@ -7,11 +7,11 @@ import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
-const parts = ['description', 'tokens', 'next_token', 'lens', 'rollout', 'write', 'speed'];
 const web = await modules(
-  'features/model/panel',
-  ...parts.map((name) => `features/model/page/${name}_part`),
-  ...['features/model/shared/model_view', 'state/state', 'ui/numbers'],
+  'features/model/page/{description,tokens,next_token,lens,rollout,write,speed}_part',
+  'features/model/{panel,shared/model_view}',
+  'state/state',
+  'ui/numbers',
 );
 afterEach(() => {
   leave();

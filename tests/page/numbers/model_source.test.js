@@ -6,10 +6,11 @@ import { close } from '../support/close.js';
 import { modules, packageModule, resultOf } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/safetensors', 'worker/model_host', 'worker/open_model'].map(
-    (name) => `features/model/${name}`,
-  ),
-  ...['features/row/state', 'worker/pipeline', 'worker/background', 'app/request', 'state/state'],
+  'features/model/worker/{safetensors,model_host,open_model}',
+  'features/row/state',
+  'worker/{pipeline,background}',
+  'app/request',
+  'state/state',
 );
 const qkv = await (await packageModule('index')).init();
 

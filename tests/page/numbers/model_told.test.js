@@ -8,15 +8,8 @@ import { close } from '../support/close.js';
 import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(
-  ...[
-    'worker/analyses',
-    'worker/safetensors',
-    'worker/generation',
-    'worker/model_host',
-    'worker/open_model',
-    'worker/head_scores',
-    'shared/model_view',
-  ].map((name) => `features/model/${name}`),
+  'features/model/worker/{analyses,safetensors,generation,model_host,open_model,head_scores}',
+  'features/model/shared/model_view',
 );
 const qkv = await (await packageModule('index')).init();
 

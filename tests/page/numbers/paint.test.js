@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 import { random } from '../support/oracle.js';
 
-const { paint, Surface } = await modules('engine/paint', 'engine/canvas');
+const { paint, Surface } = await modules('engine/{paint,canvas}');
 
 const palette = { background: 11, hatch: 12, notANumber: 13, diverging: new Uint32Array(256) };
 const ramp = Uint32Array.from({ length: 256 }, (_, i) => 1000 + i);

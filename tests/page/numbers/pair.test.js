@@ -7,12 +7,10 @@ import { modules, startEngine } from '../support/engine.js';
 const { ask, qkv, request, tensors } = await startEngine();
 // sentences.ts and what it imports touch the page only when they are called.
 const { madeOf, isAnimal, asksForAnimal, modelOf, MAX_LISTED } = await modules(
-  ...[
-    'features/pair/page/sentences',
-    'features/pair/worker/frame_feature',
-    'domain/animals',
-    'engine/layer_weights',
-  ],
+  'features/pair/page/sentences',
+  'features/pair/worker/frame_feature',
+  'domain/animals',
+  'engine/layer_weights',
 );
 const U = 2 ** -24;
 

@@ -9,9 +9,8 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/product_bars', 'page/figure', 'page/sentences', 'state'].map(
-    (name) => `features/pair/${name}`,
-  ),
+  'features/pair/{panel,state}',
+  'features/pair/page/{product_bars,figure,sentences}',
   'state/state',
 );
 const initial = { ...web.initialState('en'), text: '' };

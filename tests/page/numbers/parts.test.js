@@ -9,19 +9,15 @@ import { openWindow, SIZE } from '../support/window.js';
 const { workers, rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...[
-    'page/next_token_part',
-    'page/lens_part',
-    'page/rollout_part',
-    'page/heads_part',
-    'page/tokens_part',
-    'page/write_part',
-    'shared/model_view',
-  ].map((name) => `features/model/${name}`),
-  ...['features/cost/page/bench_part', 'state/state', 'app/export_menu'],
-  ...['features/panel'],
-
-  ...['features/block/page/depth_part', 'features/learn/page/controls', 'domain/tokenizer'],
+  'features/model/page/{next_token_part,lens_part,rollout_part,heads_part,tokens_part,write_part}',
+  'features/model/shared/model_view',
+  'features/cost/page/bench_part',
+  'state/state',
+  'app/export_menu',
+  'features/panel',
+  'features/block/page/depth_part',
+  'features/learn/page/controls',
+  'domain/tokenizer',
 );
 
 const initial = web.initialState('en');

@@ -6,8 +6,10 @@ import { init } from '../../../dist/index.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['pipeline', 'painter', 'background', 'temperature_preview'].map((name) => `worker/${name}`),
-  ...['domain/cividis', 'features/computed', 'domain/number_sets', 'engine/canvas'],
+  'worker/{pipeline,painter,background,temperature_preview}',
+  'domain/{cividis,number_sets}',
+  'features/computed',
+  'engine/canvas',
 );
 const core = await init();
 globalThis.ImageData = class {

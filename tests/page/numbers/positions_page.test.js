@@ -10,22 +10,13 @@ const { rest, layOut, leave } = openWindow();
 afterEach(leave);
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...[
-    'page/drift_part',
-    'page/dials_part',
-    'page/encoding_part',
-    'page/rotary_part',
-    'page/rotation_part',
-    'page/scheme_part',
-    'page/shift_part',
-  ].map((name) => `features/positions/${name}`),
-  ...[
-    'domain/schemes',
-    'features/positions/shared/pair_table',
-    'features/positions/state',
-    'state/state',
-    'ui/numbers',
-  ],
+  'features/positions/page/{drift_part,dials_part,encoding_part,rotary_part,rotation_part}',
+  'features/positions/page/{scheme_part,shift_part}',
+  'domain/schemes',
+  'features/positions/shared/pair_table',
+  'features/positions/state',
+  'state/state',
+  'ui/numbers',
 );
 const D = 64;
 const SPAN = 48;

@@ -6,14 +6,9 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...[
-    'worker/residuals',
-    'worker/scheme_maps',
-    'worker/position_pictures',
-    'shared/pair_table',
-    'worker/frame_feature',
-  ].map((name) => `features/positions/${name}`),
-  ...['domain/schemes', 'domain/cividis'],
+  'features/positions/worker/{residuals,scheme_maps,position_pictures,frame_feature}',
+  'features/positions/shared/pair_table',
+  'domain/{schemes,cividis}',
 );
 const D = 64;
 const PAIRS = 32;

@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const { hashText, uniform, normals, permutation, mixed } = await modules(
-  ...['engine/random', 'domain/random_ints'],
+  'engine/random',
+  'domain/random_ints',
 );
 
 // The definitions, in whole numbers of any size.

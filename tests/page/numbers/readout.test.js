@@ -5,10 +5,9 @@ import { modules } from '../support/engine.js';
 
 const web = await modules(
   'ui/matrix/keys',
-  'ui/numbers',
+  'ui/{numbers,temperature_slider}',
   'domain/rows',
   'features/row/page/number_cells',
-  'ui/temperature_slider',
 );
 
 describe('keys: from the cell in the middle of 30 x 20', () => {

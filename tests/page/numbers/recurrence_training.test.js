@@ -6,13 +6,8 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...[
-    'worker/training_loop',
-    'shared/model_configs',
-    'worker/three_models',
-    'shared/timing_settings',
-    'worker/layer_timing',
-  ].map((name) => `features/recurrence/${name}`),
+  'features/recurrence/worker/{training_loop,three_models,layer_timing}',
+  'features/recurrence/shared/{model_configs,timing_settings}',
 );
 
 /** What a model of this kind says of a source: the GRU misses the first digit, that with attention says one too many. */

@@ -6,20 +6,12 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...[
-    ...[
-      'shared/accuracy',
-      'page/crossing',
-      'page/plots',
-      'page/figure',
-      'page/latest_news',
-      'page/attention_maps',
-      'shared/model_configs',
-      'page/plot_marks',
-    ],
-    ...['shared/timing_settings', 'state', 'shared/task', 'page/panel_html', 'page/sentences'],
-  ].map((name) => `features/recurrence/${name}`),
-  ...['domain/random_ints', 'domain/cividis', 'ui/numbers'],
+  'features/recurrence/shared/{accuracy,model_configs,timing_settings,task}',
+  'features/recurrence/page/{crossing,plots,figure,latest_news,attention_maps,plot_marks}',
+  'features/recurrence/page/{panel_html,sentences}',
+  'features/recurrence/state',
+  'domain/{random_ints,cividis}',
+  'ui/numbers',
 );
 
 const byKind = (make) => Object.fromEntries(web.KINDS.map((kind, i) => [kind, make(i, kind)]));

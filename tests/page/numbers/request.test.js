@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const { requestOf, initialState, trainedHeadName } = await modules(
-  ...['app/request', 'state/state', 'domain/sources'],
+  'app/request',
+  'state/state',
+  'domain/sources',
 );
 const state = initialState('en');
 const tokens = ['The', 'cat'];

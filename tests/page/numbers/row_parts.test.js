@@ -10,15 +10,11 @@ import { openWindow } from '../support/window.js';
 const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...[
-    'panel',
-    'page/drag_numbers',
-    'page/number_cells',
-    'page/figure',
-    'page/trained_row_part',
-    'state',
-  ].map((name) => `features/row/${name}`),
-  ...['state/state', 'domain/number_sets', 'ui/numbers'],
+  'features/row/{panel,state}',
+  'features/row/page/{drag_numbers,number_cells,figure,trained_row_part}',
+  'state/state',
+  'domain/number_sets',
+  'ui/numbers',
 );
 
 const initial = { ...web.initialState('en'), text: '' };

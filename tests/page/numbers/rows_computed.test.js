@@ -6,12 +6,9 @@ import { modules } from '../support/engine.js';
 import { rowSteps } from '../support/row_steps.js';
 
 const web = await modules(
-  ...[
-    'features/row/worker/frame_feature',
-    'features/row/worker/trained_row',
-    'features/pair/worker/frame_feature',
-  ],
-  ...['features/masks/worker/frame_feature'],
+  'features/row/worker/{frame_feature,trained_row}',
+  'features/pair/worker/frame_feature',
+  'features/masks/worker/frame_feature',
 );
 
 /** Attention in float64, whose weights, outputs and logits are then off by `off`; `calls` has what it was asked. */

@@ -14,10 +14,12 @@ afterEach(() => {
 });
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['worker/frame_feature', 'page/plots', 'panel', 'state'].map(
-    (name) => `features/scale/${name}`,
-  ),
-  ...['engine/random', 'ui/plot', 'ui/numbers', 'state/state'],
+  'features/scale/worker/frame_feature',
+  'features/scale/page/plots',
+  'features/scale/{panel,state}',
+  'engine/random',
+  'ui/{plot,numbers}',
+  'state/state',
 );
 const [KEYS, ROWS] = [64, 64];
 const WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512, 1024];

@@ -7,7 +7,9 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const { SentencePanel, initialState, defaultText, setLanguage, chipHtml } = await modules(
-  ...['app/sentence', 'state/state', 'ui/token_chip'],
+  'app/sentence',
+  'state/state',
+  'ui/token_chip',
 );
 customElements.define('qkv-sentence', SentencePanel);
 

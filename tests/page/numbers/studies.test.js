@@ -6,7 +6,9 @@ import { init } from '../../../dist/index.js';
 import { modules } from '../support/engine.js';
 
 const { StudyDesk, FullLayer, makeFeatures, stage } = await modules(
-  ...['worker/study_scheduler', 'engine/memo', 'engine/full_layer', 'features/frame_features'],
+  'worker/study_scheduler',
+  'engine/{memo,full_layer}',
+  'features/frame_features',
 );
 const qkv = await init();
 

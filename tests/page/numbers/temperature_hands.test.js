@@ -7,11 +7,7 @@ import { openWindow } from '../support/window.js';
 
 openWindow();
 const { modules } = await import('../support/engine.js');
-const web = await modules(
-  'features/temperature/page/drag_dial',
-  'features/temperature/page/gain_part',
-  'ui/numbers',
-);
+const web = await modules('features/temperature/page/{drag_dial,gain_part}', 'ui/numbers');
 
 // ---- hands and keys ----
 

@@ -9,10 +9,10 @@ import { openWindow, SIZE } from '../support/window.js';
 const { rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['page/sentences', 'page/figure', 'page/histogram', 'page/plots', 'panel'].map(
-    (name) => `features/temperature/${name}`,
-  ),
-  ...['ui/plot', 'ui/numbers', 'state/state'],
+  'features/temperature/page/{sentences,figure,histogram,plots}',
+  'features/temperature/panel',
+  'ui/{plot,numbers}',
+  'state/state',
 );
 
 afterEach(leave);

@@ -6,10 +6,11 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/temperature_study', 'shared/constants', 'state'].map(
-    (name) => `features/temperature/${name}`,
-  ),
-  ...['engine/random', 'domain/temperatures'],
+  'features/temperature/worker/temperature_study',
+  'features/temperature/shared/constants',
+  'features/temperature/state',
+  'engine/random',
+  'domain/temperatures',
 );
 
 const sum = (values) => values.reduce((a, b) => a + b, 0);

@@ -5,7 +5,8 @@ import { beforeEach, describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const { TrainedModel, firstRequest, isFirst, initialState, defaultText, requestOf } = await modules(
-  ...['app/trained_model', 'app/first', 'app/request', 'state/state', 'state/first'],
+  'app/{trained_model,first,request}',
+  'state/{state,first}',
 );
 const stateOf = (patch = {}) => ({ ...initialState('en'), ...patch });
 const info = { id: 5, notDrawn: null, numLayers: 2, numHeads: 3, causal: true };

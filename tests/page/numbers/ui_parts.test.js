@@ -13,11 +13,7 @@ globalThis.matchMedia = (query) => {
   return one;
 };
 const { modules } = await import('../support/engine.js');
-const web = await modules(
-  ...['token_chip', 'guess', 'theme'].map((name) => `ui/${name}`),
-  'ui/temperature_slider',
-  'features/panel',
-);
+const web = await modules('ui/{token_chip,guess,theme,temperature_slider}', 'features/panel');
 afterEach(leave);
 
 test('tokens: a chip has the share of its weight, and its slider a logarithmic scale', () => {

@@ -136,10 +136,17 @@ export async function bundled(name, { plugins = [], ...options }) {
 }
 
 let count = 0;
+/** The paths that one path with braces stands for: 'domain/{rows,mask}', 'page/{lens,speed}_part'. */
+function expanded(path) {
+  const [, before, names, after] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
+  return names ? names.split(',').map((name) => before + name + after) : [path];
+}
+
 /** What these modules of web/src export, by their paths without `.ts`; all texts are there. */
 export async function modules(...paths) {
+  const all = ['i18n/i18n', ...paths.flatMap(expanded)];
   const stdin = {
-    contents: ['i18n/i18n', ...paths].map((path) => `export * from './${path}';`).join('\n'),
+    contents: all.map((path) => `export * from './${path}';`).join('\n'),
     resolveDir: join(root, 'web/src'),
     loader: 'ts',
   };
