@@ -1,21 +1,11 @@
 // Plants faults in a copy of the tree and demands that the tests go red: a test that no fault can turn red tests nothing.
 // Planted faults (tools/mutants/faults) stand for failures that could happen; random ones are what the operators
 // (tools/mutants/operators) make of the source.
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Copy } from './mutants/copy.js';
-import { grounds } from './mutants/grounds.js';
+import { grounds, inLanes } from './mutants/grounds.js';
 import { plantedFaults, randomFaults } from './mutants/places.js';
-
-/** Calls work(item) for each, as many at a time as there are processors. */
-async function inLanes(items, work) {
-  const left = [...items];
-  const lane = async () => {
-    for (let item = left.shift(); item; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
-}
 
 /** The faults whose choice the compiler shows beside an error: a random one may be no C++ at all. */
 function refused(output, faults) {
@@ -38,21 +28,24 @@ async function build(ground, copy, faults) {
   );
 }
 
-/** Resolves to the faults of one ground, each with `found`: whether a test was red. */
+/** Tries the faults of one ground. Each gets `found`: whether a test was red. */
 async function tryFaults(ground, all, progress) {
   const copy = new Copy(ground.name);
   await ground.prepare(copy);
-  const faults = await build(ground, copy, all);
-  const { code, output } = await ground.test(copy, undefined, faults);
+  if (ground.buildsEach) await build(ground, copy, []);
+  const planted = ground.buildsEach ? all : await build(ground, copy, all);
+  const { code, output } = await ground.test(copy, undefined, planted);
   if (code !== 0) throw new Error(`${ground.name} is red without a fault\n${output}`);
   const tried = [];
-  await inLanes(faults, async (fault) => {
+  const work = async (fault) => {
+    if (ground.buildsEach && (await build(ground, copy, [fault])).length === 0) return;
     const start = performance.now();
     const found = (await ground.test(copy, fault)).code !== 0;
     tried.push({ ...fault, found });
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     progress(`${found ? 'found' : 'LIVED'}: ${describe(fault)} (${seconds} s)`);
-  });
+  };
+  await inLanes(planted, work, ground.buildsEach ? 1 : undefined);
   return tried;
 }
 

@@ -6,34 +6,38 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { lost, planted } from '../../tools/mutants/places.js';
 import { root } from '../support/js/files.js';
 
 /** The place of a text in a source, as bytes, and what the fault has there. */
-function fault(number, source, text, replacement) {
+function fault(number, file, source, text, replacement) {
   const start = Buffer.byteLength(source.slice(0, source.indexOf(text)));
-  return { id: text, number, start, end: start + Buffer.byteLength(text), text, replacement };
+  return { id: text, number, file, start, end: start + Buffer.byteLength(text), text, replacement };
 }
 
 test('mutants: an expression becomes a choice, and so does a statement', () => {
   const source = "const é = 'é' + 1;\nf(2);\n";
-  const faults = [fault(1, source, "'é' + 1", "'é' - 1"), fault(2, source, 'f(2);', '')];
+  const faults = [
+    fault(1, 'a.ts', source, "'é' + 1", "'é' - 1"),
+    fault(2, 'a.ts', source, 'f(2);', ''),
+  ];
   assert.equal(
-    planted(source, faults),
-    "const é = (globalThis.qkvPlanted?.(1) ? ('é' - 1) : ('é' + 1));\n" +
-      'if (globalThis.qkvPlanted?.(2)) {  } else { f(2); }\n',
+    planted(source, faults, '/planted'),
+    "import { qkvPlanted } from '/planted.js';\n" +
+      "const é = (qkvPlanted(1) ? ('é' - 1) : ('é' + 1));\n" +
+      'if (qkvPlanted(2)) {  } else { f(2); }\n',
   );
+  const cpp = 'int f() { return a; }';
   assert.equal(
-    planted('int f() { return a; }', [fault(3, 'int f() { return a; }', 'a', 'b')], 'planted.hpp'),
-    '#include "planted.hpp"\nint f() { return (qkv_planted::acts(3) ? (b) : (a)); }',
+    planted(cpp, [fault(3, 'a.cpp', cpp, 'a', 'b')], '/planted'),
+    '#include "/planted.hpp"\nint f() { return (qkv_planted::acts(3) ? (b) : (a)); }',
   );
 });
 
 test('mutants: faults that share a place are refused', () => {
   const source = 'a + b * c';
-  const faults = [fault(1, source, 'b * c', 'b'), fault(2, source, 'a + b', 'a')];
-  assert.throws(() => planted(source, faults), /b \* c meets a \+ b|a \+ b meets b \* c/);
+  const faults = [fault(1, 'a.ts', source, 'b * c', 'b'), fault(2, 'a.ts', source, 'a + b', 'a')];
+  assert.throws(() => planted(source, faults, '/planted'), /a \+ b meets b \* c/);
 });
 
 test('mutants: a fault without its place or its test is lost, and says why', () => {
@@ -50,13 +54,14 @@ test('mutants: QKV_FAULT is the fault that acts, and QKV_REACHED has those that 
   const folder = mkdtempSync(join(tmpdir(), 'qkv-mutants-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const source = 'console.log(1, 2);\n';
-  const faults = [fault(1, source, '1', '10'), fault(2, source, '2', '20')];
+  const faults = [
+    fault(1, 'script.ts', source, '1', '10'),
+    fault(2, 'script.ts', source, '2', '20'),
+  ];
   const script = join(folder, 'script.mjs');
-  writeFileSync(script, planted(source, faults));
-  const loaded = pathToFileURL(join(root, 'tools/mutants/planted.js'));
+  writeFileSync(script, planted(source, faults, join(root, 'tools/mutants/planted')));
   const reached = join(folder, 'reached');
-  const run = (env) =>
-    spawnSync(process.execPath, [`--import=${loaded}`, script], { encoding: 'utf8', env }).stdout;
+  const run = (env) => spawnSync(process.execPath, [script], { encoding: 'utf8', env }).stdout;
   assert.equal(run({}), '1 2\n');
   assert.equal(run({ QKV_FAULT: '2', QKV_REACHED: reached }), '1 20\n');
   assert.equal(readFileSync(reached, 'utf8'), '1\n2\n');

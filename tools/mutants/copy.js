@@ -5,7 +5,9 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,42 +19,65 @@ import { planted } from './places.js';
 /** Tests that take so long, in ms, hang, which a fault may make them do. */
 const HANGING = 120_000;
 
+/** Whether two files have the same contents. */
+const isSame = (one, other) =>
+  statSync(one).isFile() && existsSync(other) && readFileSync(one).equals(readFileSync(other));
+
 export class Copy {
   #folder;
+  #planted = new Set();
 
   constructor(name) {
     this.#folder = join(root, 'build/mutants', name);
     mkdirSync(this.#folder, { recursive: true });
     const folders = ['bench', 'core', 'models', 'tests', 'tools', 'wasm', 'web'];
     const built = ['build/wasm/wasm', 'build/types', 'dist'];
-    const files = ['CMakeLists.txt', 'CMakePresets.json', 'package.json', 'README.md'];
-    for (const entry of [...folders, ...built, ...files, '.toolchain/env']) this.#take(entry);
-    if (!existsSync(this.path('node_modules'))) {
-      symlinkSync(join(root, 'node_modules'), this.path('node_modules'));
+    for (const entry of [...folders, ...built]) this.#take(entry);
+    for (const name of ['CMakeLists.txt', 'CMakePresets.json', 'package.json', 'README.md']) {
+      if (!isSame(join(root, name), this.path(name))) cpSync(join(root, name), this.path(name));
     }
+    this.#link('node_modules');
+    this.#linkToolchain();
+  }
+
+  #link(entry) {
+    rmSync(this.path(entry), { force: true });
+    symlinkSync(join(root, entry), this.path(entry));
+  }
+
+  /** Below a path of the copy, so that a compiler cache has the same commands as of the original. */
+  #linkToolchain() {
+    mkdirSync(this.path('.toolchain'), { recursive: true });
+    for (const name of readdirSync(join(root, '.toolchain'))) this.#link(`.toolchain/${name}`);
+    rmSync(this.path('.toolchain/env'));
+    const paths = readFileSync(join(root, '.toolchain/env'), 'utf8');
+    const own = paths.replaceAll(join(root, '.toolchain'), this.path('.toolchain'));
+    writeFileSync(this.path('.toolchain/env'), own);
   }
 
   path(entry) {
     return join(this.#folder, entry);
   }
 
-  /** With the times of the original, so that only what differs is built again. */
+  /** Makes an entry what the original has. Only files that differ are written, so only what they are part of is built again. */
   #take(entry) {
-    rmSync(this.path(entry), { recursive: true, force: true });
-    if (!existsSync(join(root, entry))) return;
-    const filter = (source) => !source.endsWith('/node_modules');
-    cpSync(join(root, entry), this.path(entry), {
-      ...{ recursive: true, preserveTimestamps: true },
-      filter,
-    });
+    const [from, to] = [join(root, entry), this.path(entry)];
+    if (!existsSync(from)) return rmSync(to, { recursive: true, force: true });
+    for (const name of existsSync(to) ? readdirSync(to, { recursive: true }) : []) {
+      if (!existsSync(join(from, name))) rmSync(join(to, name), { recursive: true, force: true });
+    }
+    const filter = (one, other) => !one.endsWith('/node_modules') && !isSame(one, other);
+    cpSync(from, to, { recursive: true, filter });
   }
 
-  /** Writes the sources of these faults with a choice for each. */
+  /** Writes the sources of these faults with a choice for each, and those of earlier faults as they are. */
   plant(faults) {
-    for (const file of new Set(faults.map((fault) => fault.file))) {
+    for (const file of this.#planted) cpSync(join(root, file), this.path(file));
+    this.#planted = new Set(faults.map((fault) => fault.file));
+    for (const file of this.#planted) {
       const own = faults.filter((fault) => fault.file === file);
-      const header = /\.[ch]pp$/.test(file) ? this.path('tools/mutants/planted.hpp') : undefined;
-      writeFileSync(this.path(file), planted(readFileSync(join(root, file), 'utf8'), own, header));
+      const source = readFileSync(join(root, file), 'utf8');
+      writeFileSync(this.path(file), planted(source, own, this.path('tools/mutants/planted')));
     }
   }
 
@@ -65,7 +90,9 @@ export class Copy {
   async configure(preset, options = []) {
     const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
     const platform =
-      preset === 'wasm' ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
+      preset === 'wasm'
+        ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN.replace(root, this.#folder)}`]
+        : [];
     const line = ['--preset', preset, ...platform, ...launcher, '-DQKV_WERROR=OFF', ...options];
     await must('cmake', line, { cwd: this.#folder });
   }
@@ -84,7 +111,6 @@ export class Copy {
   /** Files of node:test, with this fault. */
   nodeTests(files, { fault = 0, reached = '' } = {}) {
     const env = {
-      NODE_OPTIONS: `--import=${this.path('tools/mutants/planted.js')}`,
       QKV_FAULT: `${fault}`,
       QKV_REACHED: reached,
       CHROMIUM: toolchain.CHROMIUM ?? '',

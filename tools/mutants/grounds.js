@@ -1,8 +1,18 @@
 // The parts of the tree that faults are planted in: how each is built, and which tests look for its faults.
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../environment.js';
 import { faultIsa } from '../runners.js';
+
+/** Calls work(item) for each, as many at a time as there are processors, or `lanes`. */
+export async function inLanes(items, work, lanes = availableParallelism()) {
+  const left = [...items];
+  const lane = async () => {
+    for (let item = left.shift(); item; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
 
 const suites = ['qkv_tests', 'qkv_train_tests'];
 
@@ -68,15 +78,15 @@ class Scripts {
     if (faults.every(({ tests }) => tests)) {
       return copy.nodeTests([...new Set(faults.flatMap(({ tests }) => tests))]);
     }
-    for (const file of testFiles(this.#folders)) {
-      const reached = copy.path('build/reached');
+    await inLanes(testFiles(this.#folders), async (file) => {
+      const reached = copy.path(`build/reached-${file.replaceAll('/', '-')}`);
       rmSync(reached, { force: true });
       const start = performance.now();
       const { code } = await copy.nodeTests([file], { reached });
       const numbers = readLines(reached).map(Number);
       if (code === 0) this.#measured.push({ file, ms: performance.now() - start, numbers });
       else console.log(`red without a fault, so not used: ${file}`);
-    }
+    });
     this.#measured.sort((a, b) => a.ms - b.ms);
     return { code: 0 };
   }
@@ -97,8 +107,10 @@ class Scripts {
   }
 }
 
-/** The border in C++, in the modules that Node runs without a flag. */
+/** The border in C++, in the modules that Node runs without a flag. They have no environment, so each fault is built alone. */
 class Bindings extends Scripts {
+  buildsEach = true;
+
   async prepare(copy) {
     await copy.configure('wasm');
   }

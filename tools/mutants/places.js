@@ -89,18 +89,24 @@ export async function randomFaults(folder, count, seed) {
   return drawn;
 }
 
-/** A source with all its faults, each a choice by its number: of two expressions or of two statements. C++ has a header for it. */
-export function planted(source, faults, header) {
-  const isCpp = header !== undefined;
+/** How a source of each language asks whether a fault acts, from the file at `path`. */
+const asking = {
+  cpp: (path) => [`#include "${path}.hpp"`, (number) => `qkv_planted::acts(${number})`],
+  ts: (path) => [`import { qkvPlanted } from '${path}.js';`, (number) => `qkvPlanted(${number})`],
+};
+
+/** A source with all its faults, each a choice by its number: of two expressions or of two statements. */
+export function planted(source, faults, path) {
+  const [first, acts] = asking[/\.[ch]pp$/.test(faults[0].file) ? 'cpp' : 'ts'](path);
   let bytes = Buffer.from(source);
-  const last = [...faults].sort((a, b) => b.start - a.start);
-  for (const [i, { id, start, end, text, replacement, number }] of last.entries()) {
-    if (end > (last[i - 1]?.start ?? Infinity)) throw new Error(`${id} meets ${last[i - 1].id}`);
-    const acts = isCpp ? `qkv_planted::acts(${number})` : `globalThis.qkvPlanted?.(${number})`;
+  const fromTheLast = [...faults].sort((a, b) => b.start - a.start);
+  for (const [i, { id, start, end, text, replacement, number }] of fromTheLast.entries()) {
+    const next = fromTheLast[i - 1];
+    if (end > next?.start) throw new Error(`${id} meets ${next.id}`);
     const choice = text.endsWith(';')
-      ? `if (${acts}) { ${replacement} } else { ${text} }`
-      : `(${acts} ? (${replacement}) : (${text}))`;
+      ? `if (${acts(number)}) { ${replacement} } else { ${text} }`
+      : `(${acts(number)} ? (${replacement}) : (${text}))`;
     bytes = Buffer.concat([bytes.subarray(0, start), Buffer.from(choice), bytes.subarray(end)]);
   }
-  return isCpp ? `#include "${header}"\n${bytes}` : `${bytes}`;
+  return `${first}\n${bytes}`;
 }
