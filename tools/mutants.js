@@ -13,22 +13,18 @@ function refused(output, faults) {
   return faults.filter(({ number }) => numbers.includes(number));
 }
 
-/** Builds the copy with these faults. Those that do not compile are left out, unless there is none to blame. */
+/** Builds the copy with these faults but those that do not compile, unless none of them is to blame. Resolves to what is planted. */
 async function build(ground, copy, faults) {
   copy.plant(faults);
   const { code, output } = await ground.build(copy);
   if (code === 0) return faults;
   const bad = refused(output, faults);
   if (bad.length === 0) throw new Error(output);
-  for (const { id, file, line } of bad) console.log(`does not compile: ${id} ${file}:${line}`);
-  return build(
-    ground,
-    copy,
-    faults.filter((fault) => !bad.includes(fault)),
-  );
+  const others = faults.filter((fault) => !bad.includes(fault));
+  return build(ground, copy, others);
 }
 
-/** Tries the faults of one ground. Each gets `found`: whether a test was red. */
+/** Tries the faults of one ground: `found` is whether a test was red, undefined for what does not compile. */
 async function tryFaults(ground, all, progress) {
   const copy = new Copy(ground.name);
   await ground.prepare(copy);
@@ -36,9 +32,11 @@ async function tryFaults(ground, all, progress) {
   const planted = ground.buildsEach ? all : await build(ground, copy, all);
   const { code, output } = await ground.test(copy, undefined, planted);
   if (code !== 0) throw new Error(`${ground.name} is red without a fault\n${output}`);
-  const tried = [];
+  const tried = all.filter((fault) => !planted.includes(fault));
   const work = async (fault) => {
-    if (ground.buildsEach && (await build(ground, copy, [fault])).length === 0) return;
+    if (ground.buildsEach && (await build(ground, copy, [fault])).length === 0) {
+      return void tried.push(fault);
+    }
     const start = performance.now();
     const found = (await ground.test(copy, fault)).code !== 0;
     tried.push({ ...fault, found });
@@ -73,8 +71,13 @@ export async function runMutants(words = [], progress = () => {}) {
   const { faults, lost } = await plantedFaults();
   const isWanted = ({ id, group, file = '' }) =>
     words.length === 0 || words.some((word) => [id, group, file].join(' ').includes(word));
-  const tried = await plant(faults.filter(isWanted), progress);
-  const gone = lost.filter(isWanted);
+  const all = await plant(faults.filter(isWanted), progress);
+  const tried = all.filter(({ found }) => found !== undefined);
+  const broken = all.filter(({ found }) => found === undefined);
+  const gone = [
+    ...lost.filter(isWanted),
+    ...broken.map((fault) => ({ ...fault, why: 'does not compile in its place' })),
+  ];
   const tests = [
     ...tried.map(({ id, found, message }) => ({
       name: id,
@@ -96,7 +99,8 @@ export async function runMutants(words = [], progress = () => {}) {
 }
 
 async function runRandom(folder, count, seed) {
-  const tried = await plant(await randomFaults(folder, count, seed), console.log);
+  const all = await plant(await randomFaults(folder, count, seed), console.log);
+  const tried = all.filter(({ found }) => found !== undefined);
   const lived = tried.filter(({ found }) => !found);
   console.log(`random faults found: ${tried.length - lived.length} of ${tried.length}`);
   for (const fault of lived) console.log(`lived: ${describe(fault)}`);
