@@ -64,8 +64,8 @@ async function plant(faults, progress) {
 }
 
 /**
- * Plants the faults that hold one of these words in their name, group or file; all without words. One test for each: green
- * if it was found, skipped if its place is gone.
+ * Plants the faults that hold one of these words in their name, group or file; all without words. One test for each. Those whose
+ * place is gone are named in the note.
  */
 export async function runMutants(words = [], progress = () => {}) {
   const { faults, lost } = await plantedFaults();
@@ -75,26 +75,20 @@ export async function runMutants(words = [], progress = () => {}) {
   const tried = all.filter(({ found }) => found !== undefined);
   const broken = all.filter(({ found }) => found === undefined);
   const gone = [
-    ...lost.filter(isWanted),
-    ...broken.map((fault) => ({ ...fault, why: 'does not compile in its place' })),
+    ...lost.filter(isWanted).map(({ id, why }) => `${id} ${why}`),
+    ...broken.map(({ id }) => `${id} does not compile in its place`),
   ];
-  const tests = [
-    ...tried.map(({ id, found, message }) => ({
-      name: id,
-      ok: found,
-      skipped: false,
-      said: found ? '' : `${id}: no test found it: ${message}`,
-    })),
-    ...gone.map(({ id, why }) => ({ name: `${id} ${why}`, ok: true, skipped: true, said: '' })),
-  ];
+  const tests = tried.map(({ id, found, message }) => {
+    const said = found ? '' : `${id}: no test found it: ${message}`;
+    return { name: id, ok: found, skipped: false, said };
+  });
   const lived = tests.filter(({ ok }) => !ok);
-  const places = gone.length > 0 ? `; ${gone.length} without a place` : '';
+  const counted = `planted faults found: ${tried.length - lived.length} of ${tried.length}`;
   return {
     tests,
-    passed: tried.length - lived.length,
     failed: lived.length,
     output: lived.map(({ said }) => said).join('\n'),
-    note: `planted faults found: ${tried.length - lived.length} of ${tried.length}${places}`,
+    note: [counted, ...gone.map((said) => `not planted: ${said}`)].join('; '),
   };
 }
 
@@ -117,10 +111,7 @@ async function main() {
   });
   if (values.random) return runRandom(values.in, Number(values.random), Number(values.seed));
   const { tests, failed, note, output } = await runMutants(positionals, console.log);
-  for (const { name } of tests.filter(({ skipped }) => skipped)) console.log(`warning: ${name}`);
   console.log(output ? `${output}\n${note}` : note);
-  if (tests.length === 0)
-    console.log(`no planted fault has ${positionals.join(' or ')} in its name, group or file`);
   if (failed > 0 || tests.length === 0) process.exitCode = 1;
 }
 
