@@ -7,6 +7,7 @@ import { packageFile } from './build/package';
 import { contentSecurityPolicy, paintOnce, panels } from './build/plugins';
 import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
+import { workerStarts } from './build/worker_starts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -39,7 +40,11 @@ const site: UserConfig = {
     ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
-  worker: { format: 'es', rollupOptions: { output: { chunkFileNames, assetFileNames } } },
+  worker: {
+    format: 'es',
+    plugins: () => [workerStarts()],
+    rollupOptions: { output: { chunkFileNames, assetFileNames } },
+  },
   build: { rollupOptions: { output: { chunkFileNames, assetFileNames } } },
 };
 

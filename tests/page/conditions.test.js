@@ -39,34 +39,24 @@ async function drag(page, selector, [dx, dy]) {
   return { x: x + dx, y: y + dy };
 }
 
-/** Canvases that are painted at the size at which they are shown; those of one pixel for each number are enlarged by the browser. */
-const PAINTED = '.matrix-labels, .matrix-cells, .head canvas, .model-embeddings canvas';
-
-/** Of the visible ones: how many there are, and those that have not a pixel for each pixel of the screen. */
-const blurred = (page) =>
-  page.evaluate(
-    ([selector, scale]) => {
-      const shown = [...document.querySelectorAll(selector)].filter((canvas) =>
-        canvas.checkVisibility(),
-      );
-      const wrong = shown.filter((canvas) => {
-        const box = canvas.getBoundingClientRect();
-        return [
-          [canvas.width, box.width],
-          [canvas.height, box.height],
-        ].some(([pixels, length]) => Math.abs(pixels - scale * length) > 1);
-      });
-      const told = ({ className, width, clientWidth }) =>
-        `${className}: ${width} for ${clientWidth} px`;
-      return { count: shown.length, wrong: wrong.map(told) };
-    },
-    [PAINTED, SCALE],
+/** Asserts of the visible ones of these canvases that they have a pixel for each pixel of the screen. */
+async function expectSharp(page, selector, least) {
+  const canvases = await page.locator(selector).evaluateAll((list) =>
+    list
+      .filter((canvas) => canvas.checkVisibility())
+      .map(({ className, width, height, clientWidth, clientHeight }) => {
+        return { className, painted: [width, height], shown: [clientWidth, clientHeight] };
+      }),
   );
-
-async function expectSharp(page, least) {
-  const { count, wrong } = await blurred(page);
-  assert.ok(count >= least, `${count} canvases`);
-  assert.deepEqual(wrong, []);
+  assert.ok(canvases.length >= least, `${canvases.length} canvases`);
+  for (const { className, painted, shown } of canvases) {
+    painted.forEach((pixels, i) =>
+      assert.ok(
+        Math.abs(pixels - SCALE * shown[i]) <= SCALE,
+        `${className}: ${painted} pixels for ${shown}`,
+      ),
+    );
+  }
 }
 
 phoneTest(
@@ -74,7 +64,7 @@ phoneTest(
   async (page) => {
     assert.equal(await page.evaluate(() => devicePixelRatio), SCALE);
     await visit(page, 'map');
-    await expectSharp(page, 5);
+    await expectSharp(page, '.matrix-labels, .matrix-cells, .head canvas', 5);
     const [content, window] = await page.evaluate(() => [
       document.documentElement.scrollWidth,
       innerWidth,
@@ -143,7 +133,7 @@ async function loadsAndWrites(page, waiting = () => undefined) {
   await settle(page);
   await visit(page, 'model');
   assert.deepEqual(await tooWide(page, 'model'), []);
-  await expectSharp(page, 1);
+  await expectSharp(page, 'qkv-model-embeddings canvas', 1);
   const write = page.locator('.model-card .write');
   await write.tap();
   await page.waitForFunction(
@@ -234,7 +224,6 @@ inFullRun('phones with a slow processor or a slow network', () => {
           () => document.querySelector('qkv-panel-learn').training.current?.step > 0,
         );
         assert.ok(heard.length > 0 && heard.every(Boolean), JSON.stringify(heard));
-        console.log(heard);
       });
     },
   );

@@ -263,7 +263,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   // The single file has a budget of its own, see single.test.js.
   // What trains and measures comes with a press.
   const workers = files.filter((name) =>
-    /(\.worker|panel_worker|train_engine)-[^/]*\.js$/.test(name),
+    /(\.worker|panel_worker(_code)?|train_engine)-[^/]*\.js$/.test(name),
   );
   assert.ok(sum(workers) <= 60_000, `${sum(workers)} bytes for the workers of panels`);
   const code = files.filter(
@@ -276,10 +276,12 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
     assert.ok(sum(own) <= 40_000, `${sum(own)} bytes of ${id}`);
   }
   // Panels are fetched as they come near; of the modules a browser takes one.
-  const first = code.filter((name) => /^(index|assets.(index|worker)-)[^/]*$/.test(name));
+  const first = code.filter((name) =>
+    /^(index|assets.(index|worker|worker_code)-)[^/]*$/.test(name),
+  );
   assert.ok(sum(first) <= 120_000, `${sum(first)} bytes before any panel`);
   const modules = files.filter((name) => /qkv-(?!train).*\.wasm$/.test(name)).map(gzip);
-  assert.ok(first.length === 4 && modules.length >= 2);
+  assert.ok(first.length === 5 && modules.length >= 2);
   const total = sum(first) + Math.max(...modules);
   assert.ok(total <= 300_000, `${total} bytes for the first view`);
   const html = readFileSync(new URL('index.html', folder), 'utf8');

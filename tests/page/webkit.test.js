@@ -2,9 +2,11 @@
 // The page in WebKitGTK, whose engine is Safari's: what every browser must show, then panels, training, a model, the page without its
 // server, and the page as one file.
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
+import { serve } from '../../tools/serve.js';
 import { root } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { launchWebKit, noWebKit } from '../support/js/webdriver.js';
@@ -98,17 +100,26 @@ function register() {
     await said(page, '.model-card .write', /^Write$/);
   });
 
-  webKitTest('after one visit it works without its server', {}, async (page) => {
-    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-    await server.close();
-    try {
+  // Of a server of its own, because the service worker keeps only files that are as they were built.
+  let plain;
+  engineTest(
+    'page: WebKitGTK: after one visit it works without its server',
+    async () => {
+      plain = await serve({ port: 0 });
+      return openPage(browser, plain.url);
+    },
+    async (page) => {
+      try {
+        await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+      } finally {
+        await plain.close();
+      }
       await page.reload();
       await settle(page);
       for (const id of panels) await visit(page, id);
-    } finally {
-      server = await serveSite();
-    }
-  });
+    },
+    { skip: noWebKit },
+  );
 
   const file = pathToFileURL(join(root, 'dist/web/qkv.html')).href;
   engineTest(
@@ -132,5 +143,23 @@ function register() {
     { skip: noWebKit },
   );
 }
+
+test('page: no chunk imports the script of a worker, which WebKit would run twice', () => {
+  const folder = join(root, 'dist/web/assets');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  const workers = names.filter((name) => /^(panel_)?worker-/.test(name));
+  assert.equal(workers.length, 2, String(workers));
+  for (const name of names) {
+    const script = readFileSync(join(folder, name), 'utf8');
+    const imported = [...script.matchAll(/(?:from|import)\s*["'(]+\.\/([^"']+)/g)].map(
+      ([, of]) => of,
+    );
+    assert.deepEqual(
+      imported.filter((of) => workers.includes(of)),
+      [],
+      name,
+    );
+  }
+});
 
 inFullRun('the page in WebKitGTK', register);

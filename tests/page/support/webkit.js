@@ -49,6 +49,6 @@ export async function openPage(browser, url, { fragment = '', width = 1280, heig
   });
   await page.setViewportSize({ width, height });
   await page.goto(url + fragment);
-  const problems = () => page.evaluate(() => window.qkvProblems);
+  const problems = () => page.evaluate(() => window.qkvProblems ?? []);
   return { page, problems, close: () => undefined };
 }
