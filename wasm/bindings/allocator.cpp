@@ -1,7 +1,5 @@
 // What the module allocates with. Every address is compared with the memory before anybody uses it: below 4 GiB an address
 // and a size may add up to more than 32 bits, and an allocator that adds them there hands out memory that is not.
-#include <emscripten/heap.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -59,12 +57,12 @@ void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
 }
 
 /// Makes the memory at least this large, for malloc(): a fifth more than there was, so that it seldom grows, or less of that
-/// where the engine has not so much. Emscripten's own is JavaScript.
+/// where the engine has not so much. Emscripten's own is JavaScript; its header says that it returns int or bool, by release.
 int emscripten_resize_heap(std::size_t bytes) {
-  if (bytes > kMostBytes) {
+  const std::uint64_t had = __builtin_wasm_memory_size(0) * kPageBytes;
+  if (bytes <= had || bytes > kMostBytes) {
     return 0;
   }
-  const std::uint64_t had = __builtin_wasm_memory_size(0) * kPageBytes;
   for (const std::uint64_t part : {5U, 10U, 20U}) {
     const std::uint64_t roomy = std::min(had + had / part, bytes + kMostSpareBytes);
     const std::uint64_t wanted = std::min(std::max<std::uint64_t>(bytes, roomy), kMostBytes);

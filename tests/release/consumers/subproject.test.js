@@ -138,7 +138,7 @@ inFullRun('the C++ library as a part of other projects', () => {
     here.project('wasm', withFolder);
     await here.build('wasm', [
       `-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`,
-      '-DCMAKE_EXE_LINKER_FLAGS=-sWASM_BIGINT=1', // see wasm/CMakeLists.txt
+      '-DCMAKE_EXE_LINKER_FLAGS=-sWASM_BIGINT=1', // see core/CMakeLists.txt
     ]);
     assert.equal(
       await here.must(process.execPath, ['build/app.js'], { cwd: 'wasm' }),
