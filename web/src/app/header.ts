@@ -57,10 +57,10 @@ export class TopPanel extends Panel {
     this.setText('.badge', provenance(state.source, state.seed));
     const other = this.find('.language', HTMLElement);
     other.lang = state.language === 'en' ? 'zh-CN' : 'en';
-    other.textContent = t('bar.otherLanguage');
+    this.setText('.language', t('bar.otherLanguage'));
     const lessons = this.find('.lessons', HTMLAnchorElement);
     lessons.href = writeAddress({ name: null, code: null, step: 1 }, state.language);
-    lessons.textContent = t('bar.lessons');
+    this.setText('.lessons', t('bar.lessons'));
     this.setText('.teacher', t(state.controls ? 'bar.hideControls' : 'bar.showControls'));
     const introduction = this.find('.introduction', HTMLElement);
     introduction.title = t('bar.introduction');

@@ -68,7 +68,7 @@ export class SentencePanel extends Panel {
     }
     const more = this.find('.more', HTMLElement);
     more.hidden = tokens.length <= MAX_CHIPS;
-    more.textContent = t('sentence.more', { shown: MAX_CHIPS, count: tokens.length });
+    this.setText('.more', t('sentence.more', { shown: MAX_CHIPS, count: tokens.length }));
     this.#updateChips(view);
     const head = headName(view.heads, view.frame?.request.view.head ?? state.head);
     const caption = t('sentence.caption', { head }); // as it will read

@@ -1,4 +1,4 @@
-import { find } from '../ui/dom';
+import { find, setText } from '../ui/dom';
 import { translate } from '../i18n/i18n';
 import type { HeadSource } from '../domain/sources';
 import type { EngineStatus } from '../worker/client';
@@ -102,8 +102,7 @@ export abstract class Panel extends HTMLElement {
   }
 
   protected setText(selector: string, text: string): void {
-    const element = this.find(selector, HTMLElement);
-    if (element.textContent !== text) element.textContent = text;
+    setText(this.find(selector, HTMLElement), text);
   }
 }
 

@@ -5,6 +5,11 @@ export function find<E extends Element>(root: ParentNode, selector: string, type
   return element;
 }
 
+/** Gives an element a text, and leaves it alone if it has it: a text that is replaced may be read out again. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 export function context2d(
   canvas: HTMLCanvasElement,
   settings?: CanvasRenderingContext2DSettings,

@@ -1,6 +1,6 @@
 import './guess.css';
 import { t } from '../i18n/i18n';
-import { find } from './dom';
+import { find, setText } from './dom';
 
 export interface Choice {
   readonly value: string;
@@ -63,9 +63,9 @@ export class Guess extends HTMLElement {
   /** What came of the guess; nothing: it was not made, or is of other numbers. */
   tell(answer: string, again = answer !== ''): void {
     const told = find(this, '.guess-answer', HTMLElement);
-    if (told.textContent !== answer) told.textContent = answer;
+    setText(told, answer);
     const button = this.#again;
-    button.textContent = t('guess.repeat');
+    setText(button, t('guess.repeat'));
     button.hidden = !again;
     if (this.#hidFocus) {
       told.tabIndex = -1; // for the focus alone, where there is no button to have it

@@ -22,6 +22,7 @@ import { COLUMNS, fixedTexts, tableRows, template } from './page/panel_html';
 import { t } from './feature';
 import { trainedFiles } from './page/trained_files';
 import { spreadOfSizes } from './page/sentences';
+import { setText } from '../../ui/dom';
 
 /** The worker tells more often than anybody can read. Who asks for less motion gets two pictures a second. */
 const PAUSE = 80;
@@ -233,7 +234,7 @@ class RecurrencePanel extends Panel {
     this.setText('.recurrence-badge', this.#badge());
     for (const [selector, text] of Object.entries(fixedTexts())) this.setText(selector, text);
     for (const option of this.querySelectorAll<HTMLOptionElement>('#recurrence-head option')) {
-      option.textContent = t('recurrence.headName', { head: Number(option.value) + 1 });
+      setText(option, t('recurrence.headName', { head: Number(option.value) + 1 }));
     }
     this.find('.recurrence-badge', HTMLElement).toggleAttribute(
       'data-failed',

@@ -1,5 +1,5 @@
 import type { Cell } from './cell';
-import { find } from '../dom';
+import { find, setText } from '../dom';
 import { keyTarget } from './keys';
 import { drawLabels, flatLength, uprightLength } from './labels';
 import { layoutMatrix, type Layout } from './layout';
@@ -227,7 +227,7 @@ export class MatrixView extends HTMLElement {
 
   #describeCell(model: MatrixModel, shown: ShownCell): void {
     const gridCell = this.#part('[role=gridcell]');
-    gridCell.textContent = model.describe(shown);
+    setText(gridCell, model.describe(shown));
     gridCell.setAttribute('aria-colindex', String(shown.col + 1));
     gridCell.setAttribute('aria-selected', String(shown.pinned));
     gridCell.parentElement?.setAttribute('aria-rowindex', String(shown.row + 1));

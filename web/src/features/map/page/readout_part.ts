@@ -88,7 +88,11 @@ export class ReadoutPart extends Panel {
       find(item, '.value', HTMLElement).textContent = weight.toFixed(3);
       return item;
     });
-    this.find('.largest', HTMLElement).replaceChildren(...items);
+    const list = this.find('.largest', HTMLElement);
+    const shown = list.children;
+    const isSame =
+      shown.length === items.length && items.every((one, i) => one.isEqualNode(shown[i] ?? null));
+    if (!isSame) list.replaceChildren(...items);
   }
 }
 
