@@ -283,25 +283,18 @@ async function operate(name, element, patch, story, on) {
 
 // ---- rules of a panel at rest ----
 
-/** What an update with the same view replaces: nodes, texts, and attributes that get another value. */
+/** Nodes and texts that an update with the same view replaces; what is replaced may be read out again, and loses its selection. */
 async function rewritten({ panel, draw }) {
-  const observer = new MutationObserver(() => undefined);
-  observer.observe(panel, {
-    ...{ subtree: true, childList: true, characterData: true },
-    ...{ attributes: true, attributeOldValue: true },
-  });
+  const records = [];
+  const observer = new MutationObserver((some) => records.push(...some));
+  observer.observe(panel, { subtree: true, childList: true, characterData: true });
   await draw();
-  const records = observer.takeRecords();
+  records.push(...observer.takeRecords());
   observer.disconnect();
-  return records
-    .filter(
-      ({ type, target, attributeName, oldValue }) =>
-        type !== 'attributes' || target.getAttribute(attributeName) !== oldValue,
-    )
-    .map(({ attributeName, type, target }) => {
-      const of = target.nodeType === 1 ? target : target.parentElement;
-      return `the same view replaces ${attributeName ?? type} of ${named(of)}`;
-    });
+  return records.map(({ target }) => {
+    const of = target.nodeType === 1 ? target : target.parentElement;
+    return `the same view replaces what is in ${named(of)}`;
+  });
 }
 
 /** Fields in which an update replaces a text while somebody is typing it. */
