@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { models } from './support/bundle.js';
-import { families } from './support/families.js';
-import { otherFamilies } from './support/more-families.js';
+import { families, otherFamilies } from './support/families.js';
 import { safetensors } from './support/files.js';
 import { expectModel } from './support/truth.js';
 

@@ -1,317 +1,580 @@
-// Small models of every family as files of the hub have them, written from the code of transformers: which array is called
-// what, which way round it lies, and what is fused.
-import { moreFamilies } from './more-families.js';
-import { newTruth, part, stacked, turned } from './truth.js';
+// Small models of every family as files of the hub have them, by a table: the config of the hub, what it is in ours, and the names
+// of its arrays in safetensors, written from the code of transformers.
+import { built } from './built.js';
 
-const sizes = { V: 11, d: 64, f: 96, heads: 4, kv: 2, dK: 16, T: 9, layers: 2 };
+const sizes = { vocabulary: 11, numLayers: 2, dModel: 64, numHeads: 4, dFeedForward: 96, maxLength: 9 }; // prettier-ignore
+const hub = {
+  ...{ vocab_size: 11, num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4 },
+  ...{ intermediate_size: 96, max_position_embeddings: 9 },
+};
+/** Of Llama and those after it. */
+const llamaHub = { ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 };
+const rms = {
+  ...{ ...sizes, numKvHeads: 2, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+  ...{ activation: 'swiglu', tiedEmbeddings: false, rotary: { base: 10_000 } },
+};
+const without = (object, ...names) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+/** Names by a word for each module. */
+const named = (modules, text) => {
+  const words = text.split(' ');
+  return Object.fromEntries(modules.split(' ').map((module, i) => [module, words[i]]));
+};
+const layer = 'norm1 q k v o norm2 up down';
 
-/** The tensors of a module with a bias, from [in, out]. */
-const linear = (name, weight, bias) => ({
-  [`${name}.weight`]: turned(weight),
-  ...(bias && { [`${name}.bias`]: bias }),
+const encoder = { causal: false, norm: 'post', embeddingNorm: true, head: false };
+const bertNames = (prefix) => ({
+  ...named(
+    layer,
+    'attention.output.LayerNorm attention.self.query attention.self.key attention.self.value attention.output.dense ' +
+      'output.LayerNorm intermediate.dense output.dense',
+  ),
+  embedding: `${prefix}.embeddings.word_embeddings`,
+  positions: `${prefix}.embeddings.position_embeddings`,
+  tokenTypes: `${prefix}.embeddings.token_type_embeddings`,
+  embeddingNorm: `${prefix}.embeddings.LayerNorm`,
 });
-const layers = (count, of) => Object.assign({}, ...Array.from({ length: count }, (_, n) => of(n)));
+/** As BERT by another name. */
+const likeBert = (prefix, more) => ({
+  config: { ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-12, type_vocab_size: 2, ...more },
+  expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-12, tokenTypes: 2 },
+  file: { layers: `${prefix}.encoder.layer.`, names: bertNames(prefix) },
+});
+const roberta = (model_type, prefix = 'roberta') => ({
+  config: {
+    ...{ ...hub, model_type, max_position_embeddings: 11, pad_token_id: 1, type_vocab_size: 1 },
+    ...{ hidden_act: 'gelu', layer_norm_eps: 1e-5 },
+  },
+  expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-5, tokenTypes: 1 },
+  file: { layers: `${prefix}.encoder.layer.`, firstRow: 2, names: bertNames(prefix) },
+  // A head for words that are masked.
+  more: {
+    'lm_head.dense.weight': [64, 64],
+    'lm_head.bias': [11],
+    [`${prefix}.pooler.dense.bias`]: [64],
+  },
+});
 
-/** Llama and those after it; `more` is what a family has besides. */
-function llamaLike(
-  config,
-  {
-    qkvBias = false,
-    qkNorm = false,
-    post = false,
-    gain = (g) => g,
-    tied = false,
-    dK = sizes.dK,
-  } = {},
-) {
-  const truth = newTruth();
-  const { array } = truth;
-  const { V, d, f, heads, kv } = sizes;
-  const norm = (name, ours) => ({
-    [`${name}.weight`]: gain(array(`${ours}.gamma`, [dK === undefined ? d : d])),
-  });
-  const tensors = {
-    'model.embed_tokens.weight': array('embedding', [V, d]),
-    ...layers(sizes.layers, (n) => {
-      const [at, ours] = [`model.layers.${n}`, `layers.${n}`];
-      const qkv = (letter, width) =>
-        linear(
-          `${at}.self_attn.${letter}_proj`,
-          array(`${ours}.attention.w${letter}`, [d, width]),
-          qkvBias ? array(`${ours}.attention.b${letter}`, [width]) : undefined,
-        );
-      return {
-        ...norm(`${at}.input_layernorm`, `${ours}.norm1`),
-        ...{ ...qkv('q', heads * dK), ...qkv('k', kv * dK), ...qkv('v', kv * dK) },
-        ...(qkNorm && {
-          [`${at}.self_attn.q_norm.weight`]: array(`${ours}.attention.qGamma`, [dK]),
-          [`${at}.self_attn.k_norm.weight`]: array(`${ours}.attention.kGamma`, [dK]),
-        }),
-        ...linear(`${at}.self_attn.o_proj`, array(`${ours}.attention.wo`, [heads * dK, d])),
-        ...(post && norm(`${at}.post_attention_layernorm`, `${ours}.postNorm1`)),
-        ...norm(`${at}.${post ? 'pre_feedforward' : 'post_attention'}_layernorm`, `${ours}.norm2`),
-        ...linear(`${at}.mlp.up_proj`, array(`${ours}.feedForward.w1`, [d, f])),
-        ...linear(`${at}.mlp.gate_proj`, array(`${ours}.feedForward.wGate`, [d, f])),
-        ...linear(`${at}.mlp.down_proj`, array(`${ours}.feedForward.w2`, [f, d])),
-        ...(post && norm(`${at}.post_feedforward_layernorm`, `${ours}.postNorm2`)),
-      };
-    }),
-    ...norm('model.norm', 'norm'),
-    ...(!tied && linear('lm_head', array('head', [d, V]))),
-  };
-  const own = {
-    ...{ vocab_size: V, hidden_size: d, intermediate_size: f, num_hidden_layers: sizes.layers },
-    ...{ num_attention_heads: heads, num_key_value_heads: kv, max_position_embeddings: sizes.T },
-    ...{ hidden_act: 'silu', rms_norm_eps: 1e-5, tie_word_embeddings: tied, ...config },
-  };
-  const common = {
-    ...{
-      family: config.model_type,
-      vocabulary: V,
-      numLayers: sizes.layers,
-      dModel: d,
-      numHeads: heads,
+const llamaNames = {
+  ...named(
+    layer + ' gate embedding norm head qNorm kNorm',
+    'input_layernorm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.o_proj post_attention_layernorm ' +
+      'mlp.up_proj mlp.down_proj mlp.gate_proj model.embed_tokens model.norm lm_head self_attn.q_norm self_attn.k_norm',
+  ),
+};
+const llamaFile = { layers: 'model.layers.', names: llamaNames };
+
+const gemma = { activation: 'geglu_tanh', tiedEmbeddings: true, embeddingScale: 8, dK: 16 };
+const gelu = 'gelu_pytorch_tanh';
+
+/** By `model_type`. */
+const table = {
+  gpt2: {
+    config: {
+      ...{ vocab_size: 11, n_embd: 64, n_layer: 2, n_head: 4, n_positions: 9, n_inner: 96 },
+      ...{ activation_function: 'gelu_new', layer_norm_epsilon: 1e-6 },
     },
-    ...{ numKvHeads: kv, dFeedForward: f, maxLength: sizes.T, normType: 'rms', epsilon: 1e-5 },
-    ...{
-      activation: 'swiglu',
-      positions: 'rotary',
-      tiedEmbeddings: tied,
-      rotary: { base: 10_000 },
+    expected: { ...sizes, epsilon: 1e-6, activation: 'gelu_tanh', tiedEmbeddings: true },
+    file: {
+      ...{ layers: 'h.', columns: true },
+      names: named(
+        `${layer} embedding positions norm`,
+        'ln_1 attn.c_attn attn.c_attn attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj wte wpe ln_f',
+      ),
     },
-  };
-  return { truth, tensors, config: own, common };
-}
-
-/** A gain less 1, exactly. */
-const lessOne = ({ shape, values }) => ({ shape, values: values.map((x) => x - 1) });
-
-const llama3 = {
-  ...{ rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 },
-  original_max_position_embeddings: 8192,
-};
-
-const llama = () => {
-  const model = llamaLike({ model_type: 'llama', rope_theta: 500_000, rope_scaling: llama3 });
-  const scaling = {
-    ...{ type: 'llama3', factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4 },
-    originalLength: 8192,
-  };
-  return { ...model, expected: { ...model.common, rotary: { base: 500_000, scaling } } };
-};
-
-const mistral = () => {
-  const model = llamaLike({ model_type: 'mistral', sliding_window: 5 });
-  return { ...model, expected: { ...model.common, window: 4 } };
-};
-
-const qwen2 = () => {
-  const windows = { use_sliding_window: true, sliding_window: 4, max_window_layers: 1 };
-  const model = llamaLike({ model_type: 'qwen2', ...windows }, { qkvBias: true, tied: true });
-  return { ...model, expected: { ...model.common, qkvBiases: true, window: [null, 3] } };
-};
-
-const qwen3 = () => {
-  const model = llamaLike(
-    {
-      model_type: 'qwen3',
-      head_dim: 8,
-      attention_bias: false,
-      use_sliding_window: false,
-      sliding_window: null,
+    more: { 'h.0.attn.bias': [1, 1, 9, 9], 'h.1.attn.bias': [1, 1, 9, 9] },
+  },
+  gpt_neox: {
+    config: {
+      ...{ ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-5, rotary_pct: 0.25 },
+      ...{ rotary_emb_base: 10_000, use_parallel_residual: true },
     },
-    { qkNorm: true, dK: 8 },
-  );
-  return { ...model, expected: { ...model.common, dK: 8, qkNorm: true } };
-};
-
-const gemmaTraits = { activation: 'geglu_tanh', embeddingScale: 8, dK: 16 };
-const gemma = () => {
-  const model = llamaLike(
-    { model_type: 'gemma', head_dim: 16, hidden_act: 'gelu', hidden_activation: null },
-    { gain: lessOne, tied: true },
-  );
-  return { ...model, expected: { ...model.common, ...gemmaTraits } };
-};
-
-const gemma2 = () => {
-  const model = llamaLike(
-    {
-      ...{
-        model_type: 'gemma2',
-        head_dim: 16,
-        hidden_act: 'gelu_pytorch_tanh',
-        hidden_activation: 'gelu_pytorch_tanh',
-        sliding_window: 3,
+    expected: {
+      ...{ ...sizes, epsilon: 1e-5, activation: 'gelu', tiedEmbeddings: false },
+      ...{ positions: 'rotary', rotary: { base: 10_000, rotaryDim: 4 }, parallelResidual: true },
+    },
+    file: {
+      ...{ layers: 'gpt_neox.layers.', byHead: true },
+      names: named(
+        `${layer} embedding norm head`,
+        'input_layernorm attention.query_key_value attention.query_key_value attention.query_key_value attention.dense ' +
+          'post_attention_layernorm mlp.dense_h_to_4h mlp.dense_4h_to_h gpt_neox.embed_in gpt_neox.final_layer_norm embed_out',
+      ),
+    },
+    more: { 'gpt_neox.layers.0.attention.rotary_emb.inv_freq': [2] },
+  },
+  llama: {
+    config: {
+      ...{ ...llamaHub, rope_theta: 500_000, tie_word_embeddings: false },
+      rope_scaling: {
+        ...{ rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 },
+        original_max_position_embeddings: 8192,
       },
-      ...{ query_pre_attn_scalar: 64, attn_logit_softcapping: 50, final_logit_softcapping: null },
     },
-    { gain: lessOne, tied: true, post: true },
-  );
-  const caps = { attentionSoftcap: 50, logitSoftcap: 0, attentionScale: 1 / 8 };
-  const rest = { postNorms: true, window: [2, null] };
-  return { ...model, expected: { ...model.common, ...gemmaTraits, ...caps, ...rest } };
-};
-
-/** Layer norm of ours by its name. */
-const layerNorm = (array, name, ours, d) => ({
-  [`${name}.weight`]: array(`${ours}.gamma`, [d]),
-  [`${name}.bias`]: array(`${ours}.beta`, [d]),
-});
-
-function gpt2() {
-  const truth = newTruth();
-  const { array } = truth;
-  const { V, d, f, T } = sizes;
-  /** Conv1D: [in, out], and q, k and v side by side. */
-  const conv = (name, weight, bias) => ({ [`${name}.weight`]: weight, [`${name}.bias`]: bias });
-  const beside = (...all) => turned(stacked(...all.map(turned)));
-  const tensors = {
-    'wte.weight': array('embedding', [V, d]),
-    'wpe.weight': array('positions', [T, d]),
-    ...layers(sizes.layers, (n) => {
-      const [at, ours] = [`h.${n}`, `layers.${n}`];
-      const own = ['q', 'k', 'v'].map((x) => array(`${ours}.attention.w${x}`, [d, d]));
-      const biases = ['q', 'k', 'v'].map((x) => array(`${ours}.attention.b${x}`, [d]));
-      const map = (name, to, from, rows, columns) =>
-        conv(name, array(`${ours}.${to}`, [rows, columns]), array(`${ours}.${from}`, [columns]));
-      return {
-        ...layerNorm(array, `${at}.ln_1`, `${ours}.norm1`, d),
-        [`${at}.attn.bias`]: { shape: [1, 1, T, T], values: new Float32Array(T * T) },
-        ...conv(`${at}.attn.c_attn`, beside(...own), stacked(...biases)),
-        ...map(`${at}.attn.c_proj`, 'attention.wo', 'attention.bo', d, d),
-        ...layerNorm(array, `${at}.ln_2`, `${ours}.norm2`, d),
-        ...map(`${at}.mlp.c_fc`, 'feedForward.w1', 'feedForward.b1', d, f),
-        ...map(`${at}.mlp.c_proj`, 'feedForward.w2', 'feedForward.b2', f, d),
-      };
-    }),
-    ...layerNorm(array, 'ln_f', 'norm', d),
-  };
-  const config = {
-    ...{ model_type: 'gpt2', vocab_size: V, n_embd: d, n_layer: sizes.layers, n_head: sizes.heads },
-    ...{ n_positions: T, n_inner: f, activation_function: 'gelu_new', layer_norm_epsilon: 1e-6 },
-  };
-  const expected = {
-    ...{ family: 'gpt2', vocabulary: V, numLayers: sizes.layers, dModel: d, numHeads: sizes.heads },
-    ...{
-      dFeedForward: f,
-      maxLength: T,
-      epsilon: 1e-6,
-      activation: 'gelu_tanh',
+    expected: {
+      ...rms,
+      rotary: {
+        base: 500_000,
+        scaling: {
+          ...{ type: 'llama3', factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4 },
+          originalLength: 8192,
+        },
+      },
+    },
+    file: llamaFile,
+  },
+  mistral: {
+    config: { ...llamaHub, sliding_window: 5, tie_word_embeddings: false },
+    expected: { ...rms, window: 4 },
+    file: llamaFile,
+  },
+  qwen2: {
+    config: {
+      ...{ ...llamaHub, tie_word_embeddings: true, use_sliding_window: true, sliding_window: 4 },
+      max_window_layers: 1,
+    },
+    expected: { ...rms, tiedEmbeddings: true, qkvBiases: true, window: [null, 3] },
+    file: llamaFile,
+  },
+  qwen3: {
+    config: {
+      ...{ ...llamaHub, tie_word_embeddings: false, head_dim: 8, attention_bias: false },
+      ...{ use_sliding_window: false, sliding_window: null },
+    },
+    expected: { ...rms, dK: 8, qkNorm: true },
+    file: llamaFile,
+  },
+  gemma: {
+    config: {
+      ...{ ...llamaHub, tie_word_embeddings: true, head_dim: 16, hidden_act: 'gelu' },
+      hidden_activation: null,
+    },
+    expected: { ...rms, ...gemma },
+    file: { ...llamaFile, lessOne: true },
+  },
+  gemma2: {
+    config: {
+      ...{ ...llamaHub, tie_word_embeddings: true, head_dim: 16, sliding_window: 3 },
+      ...{ hidden_act: gelu, hidden_activation: gelu, query_pre_attn_scalar: 64 },
+      ...{ attn_logit_softcapping: 50, final_logit_softcapping: null },
+    },
+    expected: {
+      ...{ ...rms, ...gemma, attentionSoftcap: 50, logitSoftcap: 0, attentionScale: 1 / 8 },
+      ...{ postNorms: true, window: [2, null] },
+    },
+    file: {
+      ...{ layers: 'model.layers.', lessOne: true },
+      names: {
+        ...llamaNames,
+        ...named(
+          'postNorm1 norm2 postNorm2',
+          'post_attention_layernorm pre_feedforward_layernorm post_feedforward_layernorm',
+        ),
+      },
+    },
+  },
+  bert: {
+    ...likeBert('bert', {}),
+    more: { 'bert.pooler.dense.weight': [64, 64], 'cls.predictions.bias': [11] },
+    // As the file of bert-base-uncased calls them.
+    nameOf: (name) =>
+      name.replace(/LayerNorm\.(weight|bias)$/, (_, of) => `LayerNorm.${of === 'bias' ? 'beta' : 'gamma'}`), // prettier-ignore
+  },
+  distilbert: {
+    config: {
+      ...{ vocab_size: 11, n_layers: 2, dim: 64, n_heads: 4, hidden_dim: 96 },
+      ...{ max_position_embeddings: 9, activation: 'gelu', sinusoidal_pos_embds: false },
+    },
+    expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-12 },
+    file: {
+      layers: 'distilbert.transformer.layer.',
+      names: {
+        ...bertNames('distilbert'),
+        ...named(
+          layer,
+          'sa_layer_norm attention.q_lin attention.k_lin attention.v_lin attention.out_lin output_layer_norm ffn.lin1 ffn.lin2',
+        ),
+      },
+    },
+    more: { 'pre_classifier.weight': [64, 64], 'vocab_projector.bias': [11] },
+  },
+  roberta: roberta('roberta'),
+  'xlm-roberta': roberta('xlm-roberta'),
+  camembert: roberta('camembert'),
+  'data2vec-text': roberta('data2vec-text', 'data2vec_text'),
+  electra: {
+    ...likeBert('electra', { embedding_size: 64 }),
+    more: { 'discriminator_predictions.dense.bias': [64] },
+  },
+  ernie: likeBert('ernie', { use_task_id: false, task_type_vocab_size: 3 }),
+  esm: {
+    config: {
+      ...{ ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-5, position_embedding_type: 'rotary' },
+      ...{ token_dropout: true, emb_layer_norm_before: false, mask_token_id: 10 },
+    },
+    expected: {
+      ...{ ...sizes, positions: 'rotary', rotary: { base: 10_000 }, causal: false, head: false },
+      ...{ activation: 'gelu', epsilon: 1e-5, embeddingScale: 0.88 },
+    },
+    file: {
+      layers: 'esm.encoder.layer.',
+      names: {
+        ...bertNames('esm'),
+        ...{ norm1: 'attention.LayerNorm', norm2: 'LayerNorm' },
+        norm: 'esm.encoder.emb_layer_norm_after',
+      },
+    },
+    more: { 'esm.contact_head.regression.bias': [1], 'lm_head.bias': [11], 'esm.embeddings.position_embeddings.weight': [9, 64] }, // prettier-ignore
+  },
+  opt: {
+    config: {
+      ...{ ...without(hub, 'intermediate_size'), ffn_dim: 96, activation_function: 'relu' },
+      ...{ do_layer_norm_before: true, word_embed_proj_dim: 64, _remove_final_layer_norm: false },
+    },
+    expected: { ...sizes, activation: 'relu', epsilon: 1e-5, tiedEmbeddings: true },
+    file: {
+      ...{ layers: 'model.decoder.layers.', firstRow: 2 },
+      names: {
+        ...named(
+          layer,
+          'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
+        ),
+        ...{ embedding: 'model.decoder.embed_tokens', positions: 'model.decoder.embed_positions' },
+        norm: 'model.decoder.final_layer_norm',
+      },
+    },
+  },
+  biogpt: {
+    config: { ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-12, scale_embedding: true },
+    expected: {
+      ...{ ...sizes, activation: 'gelu', epsilon: 1e-12, embeddingScale: 8, tiedEmbeddings: false },
+    },
+    file: {
+      ...{ layers: 'biogpt.layers.', firstRow: 2 },
+      names: {
+        ...named(
+          layer,
+          'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
+        ),
+        ...{ embedding: 'biogpt.embed_tokens', positions: 'biogpt.embed_positions' },
+        ...{ norm: 'biogpt.layer_norm', head: 'output_projection' },
+      },
+    },
+  },
+  bloom: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embed: 64, n_head: 4, n_inner: 96, seq_length: 9 },
+      ...{ layer_norm_epsilon: 1e-5, apply_residual_connection_post_layernorm: false },
+      ...{ offset_alibi: 100, pretraining_tp: 1 },
+    },
+    expected: {
+      ...{ ...sizes, positions: 'alibi', embeddingNorm: true, activation: 'gelu_tanh' },
+      ...{ epsilon: 1e-5, tiedEmbeddings: true },
+    },
+    file: {
+      ...{ layers: 'transformer.h.', byHead: true },
+      names: {
+        ...named(
+          layer,
+          'input_layernorm self_attention.query_key_value self_attention.query_key_value self_attention.query_key_value ' +
+            'self_attention.dense post_attention_layernorm mlp.dense_h_to_4h mlp.dense_4h_to_h',
+        ),
+        ...{ embedding: 'transformer.word_embeddings', norm: 'transformer.ln_f' },
+        embeddingNorm: 'transformer.word_embeddings_layernorm',
+      },
+    },
+  },
+  gpt_neo: {
+    config: {
+      ...{ vocab_size: 11, num_layers: 2, hidden_size: 64, num_heads: 4, intermediate_size: 96 },
+      ...{ max_position_embeddings: 9, activation_function: 'gelu_new', layer_norm_epsilon: 1e-5 },
+      ...{ attention_types: [[['global', 'local'], 1]], attention_layers: ['global', 'local'] },
+      window_size: 4,
+    },
+    expected: {
+      ...{ ...sizes, activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: true },
+      ...{ attentionScale: 1, qkvBiases: false, window: [null, 3] },
+    },
+    file: {
+      layers: 'transformer.h.',
+      names: {
+        ...named(
+          layer,
+          'ln_1 attn.attention.q_proj attn.attention.k_proj attn.attention.v_proj attn.attention.out_proj ln_2 mlp.c_fc mlp.c_proj',
+        ),
+        ...{ embedding: 'transformer.wte', positions: 'transformer.wpe', norm: 'transformer.ln_f' },
+      },
+    },
+    more: { 'transformer.h.0.attn.attention.bias': [1, 1, 9, 9] },
+  },
+  'openai-gpt': {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_positions: 9, afn: 'gelu' },
+      layer_norm_epsilon: 1e-5,
+    },
+    expected: {
+      ...{ ...sizes, dFeedForward: 256, norm: 'post', activation: 'gelu_tanh', epsilon: 1e-5 },
       tiedEmbeddings: true,
     },
-  };
-  return { truth, tensors, config, expected };
-}
-
-function gptNeox() {
-  const truth = newTruth();
-  const { array } = truth;
-  const { V, d, f, T, heads } = sizes;
-  const width = d / heads;
-  /** Of each head in turn its rows of q, k and v. */
-  const byHead = (all) =>
-    stacked(
-      ...Array.from({ length: heads }, (_, h) =>
-        all.map((rows) => part(rows, h * width, (h + 1) * width)),
-      ).flat(),
-    );
-  const tensors = {
-    'gpt_neox.embed_in.weight': array('embedding', [V, d]),
-    ...layers(sizes.layers, (n) => {
-      const [at, ours] = [`gpt_neox.layers.${n}`, `layers.${n}`];
-      const own = ['q', 'k', 'v'].map((x) => array(`${ours}.attention.w${x}`, [d, d]));
-      const biases = ['q', 'k', 'v'].map((x) => array(`${ours}.attention.b${x}`, [d]));
-      const map = (name, to, from, rows, columns) =>
-        linear(name, array(`${ours}.${to}`, [rows, columns]), array(`${ours}.${from}`, [columns]));
-      return {
-        ...layerNorm(array, `${at}.input_layernorm`, `${ours}.norm1`, d),
-        [`${at}.attention.rotary_emb.inv_freq`]: { shape: [2], values: Float32Array.of(1, 2) },
-        [`${at}.attention.query_key_value.weight`]: byHead(own.map(turned)),
-        [`${at}.attention.query_key_value.bias`]: byHead(biases),
-        ...map(`${at}.attention.dense`, 'attention.wo', 'attention.bo', d, d),
-        ...layerNorm(array, `${at}.post_attention_layernorm`, `${ours}.norm2`, d),
-        ...map(`${at}.mlp.dense_h_to_4h`, 'feedForward.w1', 'feedForward.b1', d, f),
-        ...map(`${at}.mlp.dense_4h_to_h`, 'feedForward.w2', 'feedForward.b2', f, d),
-      };
-    }),
-    ...layerNorm(array, 'gpt_neox.final_layer_norm', 'norm', d),
-    'embed_out.weight': turned(array('head', [d, V])),
-  };
-  const config = {
-    ...{ model_type: 'gpt_neox', vocab_size: V, hidden_size: d, num_hidden_layers: sizes.layers },
-    ...{ num_attention_heads: heads, intermediate_size: f, max_position_embeddings: T },
-    ...{
-      hidden_act: 'gelu',
-      layer_norm_eps: 1e-5,
-      rotary_pct: 0.25,
-      rotary_emb_base: 10_000,
-      use_parallel_residual: true,
+    file: {
+      ...{ layers: 'transformer.h.', columns: true },
+      names: {
+        ...named(
+          layer,
+          'ln_1 attn.c_attn attn.c_attn attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj',
+        ),
+        ...{ embedding: 'transformer.tokens_embed', positions: 'transformer.positions_embed' },
+      },
     },
-  };
-  const expected = {
-    ...{ family: 'gpt_neox', vocabulary: V, numLayers: sizes.layers, dModel: d, numHeads: heads },
-    ...{ dFeedForward: f, maxLength: T, epsilon: 1e-5, activation: 'gelu', tiedEmbeddings: false },
-    ...{ positions: 'rotary', rotary: { base: 10_000, rotaryDim: 4 }, parallelResidual: true },
-  };
-  return { truth, tensors, config, expected };
-}
+  },
+  gpt_bigcode: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 9 },
+      ...{ activation_function: 'gelu_pytorch_tanh', layer_norm_epsilon: 1e-5, multi_query: true },
+      ...{ attention_softmax_in_fp32: true, scale_attn_weights: true },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 1, activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: true },
+    },
+    file: {
+      layers: 'transformer.h.',
+      names: {
+        ...named(
+          layer,
+          'ln_1 attn.c_attn attn.c_attn attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj',
+        ),
+        ...{ embedding: 'transformer.wte', positions: 'transformer.wpe', norm: 'transformer.ln_f' },
+      },
+    },
+  },
+  starcoder2: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'gelu_pytorch_tanh', norm_epsilon: 1e-5 },
+      ...{ rope_theta: 999_999, sliding_window: 5, use_bias: true, norm_type: 'layer_norm' },
+      mlp_type: 'default',
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 999_999 }, window: 4 },
+      ...{ activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: true },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: { ...llamaNames, up: 'mlp.c_fc', down: 'mlp.c_proj' },
+    },
+  },
+  'jina-bert-v2': {
+    config: {
+      ...{
+        ...hub,
+        model_type: 'bert',
+        position_embedding_type: 'alibi',
+        feed_forward_type: 'geglu',
+      },
+      ...{ hidden_act: 'gelu', layer_norm_eps: 1e-12, type_vocab_size: 2, emb_pooler: 'mean' },
+    },
+    expected: {
+      ...{ ...sizes, ...encoder, activation: 'geglu', epsilon: 1e-12, tokenTypes: 2 },
+      positions: 'alibi',
+    },
+    file: {
+      ...{ layers: 'encoder.layer.', constants: /^(up|gate)\.bias$/ },
+      names: {
+        ...bertNames('bert'),
+        ...named('gate up down norm2', 'mlp.gated_layers mlp.gated_layers mlp.wo mlp.layernorm'),
+        ...{ embedding: 'embeddings.word_embeddings', embeddingNorm: 'embeddings.LayerNorm' },
+        tokenTypes: 'embeddings.token_type_embeddings',
+      },
+    },
+  },
+  nomic_bert: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 12 },
+      ...{ max_trained_positions: 9, rotary_scaling_factor: 2, rotary_emb_base: 1000 },
+      ...{ rotary_emb_fraction: 1, rotary_emb_interleaved: false, rotary_emb_scale_base: null },
+      ...{ activation_function: 'swiglu', layer_norm_epsilon: 1e-12, type_vocab_size: 2 },
+      ...{ qkv_proj_bias: false, mlp_fc1_bias: false, mlp_fc2_bias: false, prenorm: false },
+      ...{ parallel_block: false, use_rms_norm: false, scale_attn_weights: true, causal: false },
+    },
+    expected: {
+      ...{ ...sizes, ...encoder, activation: 'swiglu', epsilon: 1e-12, tokenTypes: 2 },
+      ...{ positions: 'rotary', rotary: { base: 1000 } },
+    },
+    file: {
+      ...{ layers: 'encoder.layers.', constants: /^(q|k|v|o|up|gate|down)\.bias$/ },
+      names: {
+        ...named(
+          layer + ' gate',
+          'norm1 attn.Wqkv attn.Wqkv attn.Wqkv attn.out_proj norm2 mlp.fc11 mlp.fc2 mlp.fc12',
+        ),
+        ...{ embedding: 'embeddings.word_embeddings', embeddingNorm: 'emb_ln' },
+        tokenTypes: 'embeddings.token_type_embeddings',
+      },
+    },
+  },
+  internlm2: {
+    config: { ...llamaHub, rope_theta: 1_000_000, bias: false, attn_implementation: 'eager' },
+    expected: { ...rms, rotary: { base: 1_000_000 } },
+    file: {
+      ...{ layers: 'model.layers.', byHead: true },
+      names: {
+        ...named(layer, 'attention_norm attention.wqkv attention.wqkv attention.wqkv attention.wo ffn_norm feed_forward.w3 feed_forward.w2'), // prettier-ignore
+        ...named(
+          'gate embedding norm head',
+          'feed_forward.w1 model.tok_embeddings model.norm output',
+        ),
+      },
+    },
+  },
+  exaone: {
+    config: {
+      ...{ ...without(hub, 'num_hidden_layers'), num_layers: 2, num_key_value_heads: 2 },
+      ...{ activation_function: 'silu', layer_norm_epsilon: 1e-5, rope_theta: 1_000_000 },
+    },
+    expected: { ...rms, tiedEmbeddings: true, rotary: { base: 1_000_000 } },
+    file: {
+      layers: 'transformer.h.',
+      names: {
+        ...named(layer, 'ln_1 attn.attention.q_proj attn.attention.k_proj attn.attention.v_proj attn.attention.out_proj ln_2 mlp.c_fc_1 mlp.c_proj'), // prettier-ignore
+        ...named('gate embedding norm', 'mlp.c_fc_0 transformer.wte transformer.ln_f'),
+      },
+    },
+  },
+  granite: {
+    config: {
+      ...{ ...llamaHub, attention_bias: false, mlp_bias: false, tie_word_embeddings: true },
+      ...{ embedding_multiplier: 12, attention_multiplier: 0.125, residual_multiplier: 0.25 },
+      ...{ rope_theta: 10_000, logits_scaling: 8 },
+    },
+    expected: { ...rms, tiedEmbeddings: true, embeddingScale: 12, attentionScale: 0.125 },
+    file: { ...llamaFile, factors: { o: 0.25, down: 0.25, norm: 1 / 8 } },
+  },
+  minicpm: {
+    config: {
+      ...llamaHub,
+      // Of two layers: a quarter of what each part adds.
+      ...{ scale_emb: 12, scale_depth: Math.SQRT2 / 4, dim_model_base: 16, mup_denominator: 32 },
+    },
+    expected: { ...rms, tiedEmbeddings: true, embeddingScale: 12 },
+    file: { ...llamaFile, factors: { o: 0.25, down: 0.25, norm: 1 / 4 } },
+  },
+  olmo: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rope_theta: 10_000, clip_qkv: null },
+      ...{ attention_bias: false, tie_word_embeddings: false },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 10_000 } },
+      ...{ activation: 'swiglu', epsilon: 1e-5, tiedEmbeddings: false },
+    },
+    file: { ...llamaFile, constants: /^norm|\.bias$/ },
+  },
+  phi3: {
+    config: {
+      ...{ ...llamaHub, rope_theta: 10_000, rope_scaling: null, partial_rotary_factor: 0.75 },
+      ...{ original_max_position_embeddings: 9, sliding_window: 5, attention_bias: false },
+    },
+    expected: { ...rms, window: 4, rotary: { base: 10_000, rotaryDim: 12 } },
+    file: {
+      layers: 'model.layers.',
+      names: {
+        ...{ ...llamaNames, gate: 'mlp.gate_up_proj', up: 'mlp.gate_up_proj' },
+        ...named('q k v', Array(3).fill('self_attn.qkv_proj').join(' ')),
+      },
+    },
+  },
+  stablelm: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', layer_norm_eps: 1e-5 },
+      ...{ rope_theta: 10_000, partial_rotary_factor: 0.25, use_qkv_bias: false },
+      ...{ qk_layernorm: false, use_parallel_residual: false },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 10_000, rotaryDim: 4 } },
+      ...{ activation: 'swiglu', epsilon: 1e-5, tiedEmbeddings: false },
+    },
+    file: { ...llamaFile, constants: /^(q|k|v|o|up|gate|down)\.bias$/ },
+  },
+  helium: {
+    config: {
+      ...{ ...llamaHub, head_dim: 16, rms_norm_eps: 1e-8, rope_theta: 100_000 },
+      ...{ attention_bias: false, mlp_bias: false, tie_word_embeddings: false },
+    },
+    expected: { ...rms, dK: 16, epsilon: 1e-8, rotary: { base: 100_000, interleaved: true } },
+    file: llamaFile,
+  },
+  glm: {
+    config: {
+      ...{ ...llamaHub, head_dim: 16, rope_theta: 10_000, partial_rotary_factor: 0.5 },
+      attention_bias: true,
+    },
+    expected: {
+      ...{ ...rms, dK: 16, qkvBiases: true },
+      rotary: { base: 10_000, interleaved: true, rotaryDim: 8 },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: { ...llamaNames, gate: 'mlp.gate_up_proj', up: 'mlp.gate_up_proj' },
+    },
+  },
+  vaultgemma: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, head_dim: 16, rms_norm_eps: 1e-6, sliding_window: 3 },
+      ...{ hidden_activation: gelu, query_pre_attn_scalar: 64, rope_theta: 10_000 },
+      ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30 },
+      layer_types: ['sliding_attention', 'full_attention'],
+    },
+    expected: {
+      ...{ ...rms, ...gemma, epsilon: 1e-6, attentionScale: 1 / 8 },
+      ...{ attentionSoftcap: 50, logitSoftcap: 30, window: [2, null] },
+    },
+    file: {
+      ...{ layers: 'model.layers.', lessOne: true },
+      names: { ...llamaNames, norm2: 'pre_feedforward_layernorm' },
+    },
+  },
+  ernie4_5: {
+    config: {
+      ...{ ...llamaHub, head_dim: 16, rope_theta: 500_000, use_bias: false },
+      tie_word_embeddings: true,
+    },
+    expected: {
+      ...{ ...rms, dK: 16, tiedEmbeddings: true, rotary: { base: 500_000, interleaved: true } },
+    },
+    file: llamaFile,
+  },
+};
 
-function bert() {
-  const truth = newTruth();
-  const { array } = truth;
-  const { V, d, f, T } = sizes;
-  // As the file of bert-base-uncased calls them.
-  const norm = (name, ours) => ({
-    [`${name}.gamma`]: array(`${ours}.gamma`, [d]),
-    [`${name}.beta`]: array(`${ours}.beta`, [d]),
-  });
-  const tensors = {
-    'bert.embeddings.word_embeddings.weight': array('embedding', [V, d]),
-    'bert.embeddings.position_embeddings.weight': array('positions', [T, d]),
-    'bert.embeddings.token_type_embeddings.weight': array('tokenTypes', [2, d]),
-    ...norm('bert.embeddings.LayerNorm', 'embeddingNorm'),
-    ...layers(sizes.layers, (n) => {
-      const [at, ours] = [`bert.encoder.layer.${n}`, `layers.${n}`];
-      const map = (name, to, from, rows, columns) =>
-        linear(name, array(`${ours}.${to}`, [rows, columns]), array(`${ours}.${from}`, [columns]));
-      return {
-        ...map(`${at}.attention.self.query`, 'attention.wq', 'attention.bq', d, d),
-        ...map(`${at}.attention.self.key`, 'attention.wk', 'attention.bk', d, d),
-        ...map(`${at}.attention.self.value`, 'attention.wv', 'attention.bv', d, d),
-        ...map(`${at}.attention.output.dense`, 'attention.wo', 'attention.bo', d, d),
-        ...norm(`${at}.attention.output.LayerNorm`, `${ours}.norm1`),
-        ...map(`${at}.intermediate.dense`, 'feedForward.w1', 'feedForward.b1', d, f),
-        ...map(`${at}.output.dense`, 'feedForward.w2', 'feedForward.b2', f, d),
-        ...norm(`${at}.output.LayerNorm`, `${ours}.norm2`),
-      };
-    }),
-    'bert.pooler.dense.weight': { shape: [d, d], values: new Float32Array(d * d) },
-    'cls.predictions.bias': { shape: [V], values: new Float32Array(V) },
-  };
-  const config = {
-    ...{ model_type: 'bert', vocab_size: V, hidden_size: d, num_hidden_layers: sizes.layers },
-    ...{ num_attention_heads: sizes.heads, intermediate_size: f, max_position_embeddings: T },
-    ...{ hidden_act: 'gelu', layer_norm_eps: 1e-12, type_vocab_size: 2 },
-  };
-  const expected = {
-    ...{ family: 'bert', vocabulary: V, numLayers: sizes.layers, dModel: d, numHeads: sizes.heads },
-    ...{ dFeedForward: f, maxLength: T, epsilon: 1e-12, activation: 'gelu', tokenTypes: 2 },
-    ...{ causal: false, norm: 'post', embeddingNorm: true, head: false },
-  };
-  return { truth, tensors, config, expected };
-}
+/** Others of a `model_type` of the table. */
+const others = {
+  // Of InternLM, and of others that train Llama with biases.
+  'llama with biases': {
+    config: { ...llamaHub, model_type: 'llama', attention_bias: true, tie_word_embeddings: true },
+    expected: { ...rms, family: 'llama', tiedEmbeddings: true, biases: true },
+    file: { ...llamaFile, constants: /^(up|gate|down)\.bias$/ },
+  },
+};
 
 /** { truth, tensors, config, expected } of each. */
-export const families = {
-  gpt2,
-  gpt_neox: gptNeox,
-  llama,
-  mistral,
-  qwen2,
-  qwen3,
-  gemma,
-  gemma2,
-  bert,
-  ...moreFamilies,
-};
+const made = (all) =>
+  Object.fromEntries(
+    Object.entries(all).map(
+      ([model_type, { config, expected, file, more = {}, nameOf = (name) => name }]) => [
+        model_type,
+        () => {
+          const { truth, tensors: own } = built(expected, file);
+          const [first, ...rest] = Object.entries(own).map(([name, tensor]) => [
+            nameOf(name),
+            tensor,
+          ]);
+          // Arrays of which nothing is read stand between the others.
+          const unread = Object.entries(more).map(([name, shape]) => [
+            name,
+            { shape, values: new Float32Array(shape.reduce((n, x) => n * x, 1)) },
+          ]);
+          const tensors = Object.fromEntries([first, ...unread, ...rest]);
+          return { truth, tensors, config: { model_type, ...config }, expected: { family: model_type, ...expected } }; // prettier-ignore
+        },
+      ],
+    ),
+  );
+export const [families, otherFamilies] = [made(table), made(others)];
