@@ -6,10 +6,9 @@ import { init } from 'qkv';
 import { load } from 'qkv/models';
 import { modelForward } from '../../../support/js/model-oracle.js';
 import { rowsOf, sizeIn } from '../../../support/js/model-kinds.js';
-import { families } from './families.js';
+import { families, otherFamilies } from './families.js';
 import { ggufFile, safetensors } from './files.js';
 import { ggufModels, ggufOthers } from './gguf-models.js';
-import { otherFamilies } from './more-families.js';
 
 /** The models of each: what load() takes, what they are, and their arrays. */
 export const loadable = [
