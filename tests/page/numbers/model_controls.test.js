@@ -58,16 +58,6 @@ describe('model: tokens', () => {
     }
   });
 
-  test('stay where they are as long as their text does', () => {
-    const { all, show } = put('tokens');
-    show({ model: { info }, answers });
-    const [first] = all('label');
-    show({ model: { info }, answers, state: { modelAt: 0 } });
-    assert.ok(all('label')[0] === first);
-    show({ model: { info }, answers: { reading: { ...reading } } });
-    assert.ok(all('label')[0] !== first);
-  });
-
   test('are those of an example that is pressed, and examples those of the model', () => {
     const { all, one, changes, show } = put('tokens');
     show({ model: { info }, answers });

@@ -101,41 +101,6 @@ describe('model: the heads of a pass', () => {
     assert.equal(pass.logits, null);
   });
 
-  test('ask the core for all queries, or for one with what stands before it', () => {
-    const { asked, pass } = passOf();
-    const [, head] = pass().heads;
-    const matrix = (data) => ({ data: Float32Array.from(data), shape: [data.length / 2, 2] });
-    const [q, k, v] = [
-      [6, 7, 8, 9, 10, 11],
-      [100, 101, 102, 103, 104, 105],
-      [200, 201, 202, 203, 204, 205],
-    ];
-    const common = { numHeads: 1, scale: 1 / Math.sqrt(2) };
-    for (const [found, query, options] of [
-      [
-        head.all({ mask: 'causal', temperature: 2 }, { returnWeights: true }),
-        q,
-        {
-          ...{ causal: true, temperature: 2, returnWeights: true },
-        },
-      ],
-      [head.all({ mask: 'none', temperature: 1 }, {}), q, { temperature: 1 }],
-      [
-        head.row(1, { mask: 'causal', temperature: 0.5 }, { returnScores: true }),
-        [8, 9],
-        {
-          ...{ causal: true, causalOffset: 1, temperature: 0.5, returnScores: true },
-        },
-      ],
-      [head.row(2, { mask: 'none', temperature: 1 }, {}), [10, 11], { temperature: 1 }],
-    ]) {
-      assert.deepEqual(found, { weights: 4 });
-      assert.deepEqual(asked.shift(), [
-        ...[matrix(query), matrix(k), matrix(v), { ...common, ...options }],
-      ]);
-    }
-  });
-
   test('are none without what they read', () => {
     for (const missing of ['q', 'k', 'v', 'weights']) {
       const rest = { ...readings(0), [missing]: undefined };

@@ -197,31 +197,6 @@ describe('pipeline: a frame', () => {
     assert.deepEqual([none.numHeads, none.matrix, none.range, none.query], [4, null, 0, null]);
   });
 
-  test('has of scores only those that are shown', () => {
-    const pipeline = new web.Pipeline(core);
-    const heads = pipeline.heads(LAYER);
-    const layer = { mask: 'none', temperature: 1 };
-    assert.equal(pipeline.result(heads, 0, layer, false).scores, null);
-    assert.equal(pipeline.result(heads, 0, layer, true).scores.length, 25);
-    assert.deepEqual(
-      pipeline.shownResult(heads, requestOf()),
-      pipeline.result(heads, 1, { ...layer, mask: 'causal' }, false),
-    );
-    const weights = { data: Float32Array.of(1) };
-    for (const found of [{ weights }, { entropy: weights }]) {
-      const puppet = { list: [{ all: () => found }] };
-      const message = /^Error: the head left out what it was asked for$/;
-      assert.throws(() => pipeline.result(puppet, 0, layer, false), message);
-    }
-    const bare = { qkv: core, result: () => ({ scores: null }) };
-    const dragged = requestOf({}, { dragging: true });
-    const message = /^Error: the head left out its scores$/;
-    assert.throws(
-      () => new web.TemperaturePreview(bare, []).values({ count: 300 }, dragged),
-      message,
-    );
-  });
-
   test('has of panels what they compute while they are on the screen', () => {
     const pipeline = new web.Pipeline(core);
     const puppet = (name) => ({
@@ -323,26 +298,6 @@ describe('pictures: of a head', () => {
     for (const at of [place(0, 5), place(5, 0), place(1, 1)]) pictures.map(pixels, values, at);
     assert.equal(painted.length, 1);
     assert.deepEqual(pixels, {});
-  });
-
-  test('say what the painter needs', () => {
-    const { pictures, painted } = newPictures();
-    pictures.palette = palette;
-    pictures.map({}, values, place(4, 5, 2));
-    const [size, picture, own, ratio] = painted[0];
-    assert.deepEqual([size, ratio], [{ width: 4, height: 5 }, 2]);
-    assert.equal(own, palette);
-    assert.deepEqual([picture.rows, picture.cols, picture.signed], [2, 3, false]);
-    assert.deepEqual([picture.values, picture.ramp], [values.values, web.cividisPixels]);
-    assert.deepEqual([0, 1].map(picture.allowed), [
-      [0, 2],
-      [0, 3],
-    ]);
-    assert.equal(picture.place(1), 255);
-    pictures.map({}, { ...values, show: 'scores', range: 4 }, place());
-    const [, signed] = painted[1];
-    assert.deepEqual([signed.signed, signed.place(4), signed.place(-2)], [true, 255, 65]);
-    assert.equal(signed.ramp, palette.diverging);
   });
 
   test('of all heads are painted on canvases of their own, every time', () => {

@@ -9,26 +9,15 @@ import { gzipSync } from 'node:zlib';
 import { recipes } from '../../../models/recipes/index.js';
 import { batches } from '../../../models/recipes/random.js';
 import { root } from '../../support/js/files.js';
-import { inFullRun } from '../../support/js/full.js';
 import { modules } from '../support/engine.js';
 
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init({ deterministic: true });
-const folder = 'features/recurrence/';
 const web = await modules(
-  ...[
-    'shared/accuracy',
-    'page/crossing',
-    'worker/training_loop',
-    'shared/model_configs',
-    'worker/three_models',
-    'shared/timing_settings',
-    'shared/task',
-    'page/panel_html',
-    'worker/layer_timing',
-    'page/sentences',
-  ].map((name) => folder + name),
-  ...['domain/random_ints'],
+  'features/recurrence/shared/{accuracy,model_configs,task}',
+  'features/recurrence/worker/{training_loop,three_models}',
+  'features/recurrence/page/{panel_html,sentences}',
+  'domain/random_ints',
 );
 const { recurrence } = recipes;
 const card = JSON.parse(readFileSync(join(root, 'models/recurrence/card.json'), 'utf8'));
@@ -135,21 +124,6 @@ test('recurrence: norms are those of the package, averaged on a logarithmic scal
   });
   own.dispose();
   session.dispose();
-});
-
-inFullRun('a hundred steps of the panel on recurrence', () => {});
-
-test('recurrence: one digit is a source, and is said again every twenty steps', () => {
-  const desk = new web.Desk(qkv);
-  desk.take({ type: 'begin', seed: 3, running: true });
-  desk.take({ type: 'source', source: [7] });
-  const spokenOf = (news) => news.filter(({ type }) => type === 'spoken');
-  const said = spokenOf(work(desk, (news) => spokenOf(news).length === 2));
-  assert.deepEqual(
-    said.map(({ source, steps }) => [source, steps]),
-    [[[7], 0], [[7], 20]], // prettier-ignore
-  );
-  desk.session.dispose();
 });
 
 test('recurrence: a run pauses, goes on, and is begun again with the same bits', () => {

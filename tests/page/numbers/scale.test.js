@@ -55,7 +55,7 @@ function products(width, sample) {
 const varianceOf = (values) => mean(values.map((v) => v * v)) - mean(values) ** 2;
 
 test('scale: the generator draws from N(0, 1)', () => {
-  const count = 200_000;
+  const count = 50_000;
   const draws = new Float32Array(count);
   normals(hashText('a test', 5))(draws);
   const moment = (power) => mean(Array.from(draws, (x) => x ** power));
@@ -169,7 +169,7 @@ function expectedEntropy(width, scale, rows) {
 
 test('scale: mean entropies are those that chance leads to', () => {
   const { results } = studyOf(1);
-  const trials = 20_000;
+  const trials = 2000;
   const expectMean = (spread, { centre, variance }) => {
     const sure = 5 * Math.sqrt(variance / ROWS + variance / trials);
     assert.ok(Math.abs(spread.entropy - centre) <= sure, `${spread.entropy}, ${centre}`);

@@ -8,10 +8,15 @@ const panels = readdirSync(folder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => join(folder, name));
 
+const known = new Map();
 /** All texts of a language, by their keys. */
 export function textsOf(language) {
-  const files = [join(root, 'web/src/i18n'), ...panels].map((of) => join(of, `${language}.json`));
-  return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(file, 'utf8'))));
+  if (!known.has(language)) {
+    const files = [join(root, 'web/src/i18n'), ...panels].map((of) => join(of, `${language}.json`));
+    const texts = files.map((file) => JSON.parse(readFileSync(file, 'utf8')));
+    known.set(language, Object.assign({}, ...texts));
+  }
+  return known.get(language);
 }
 
 /** The example of a language as a link says it, which every link does. */
