@@ -175,4 +175,20 @@ describe('subproject: without xsimd', () => {
       assert.match(output.replaceAll(/\s+/g, ' '), new RegExp(sentence(folder)));
     });
   }
+
+  test('a download that fails: the last error names the variable', async () => {
+    here.project('download', withFolder);
+    const options = ['-DXSIMD_INCLUDE_DIR=', '-DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON'];
+    const nobody = { https_proxy: 'http://127.0.0.1:9' };
+    const { code, output } = await here.run('cmake', ['-S', '.', '-B', 'build', ...options], {
+      cwd: 'download',
+      env: nobody,
+    });
+    assert.notEqual(code, 0);
+    const [last] = output.split('CMake Error').slice(-1);
+    assert.match(
+      last.replaceAll(/\s+/g, ' '),
+      /qkv: xsimd could not be fetched from .* Install it, or configure with -DXSIMD_INCLUDE_DIR=<its folder>\./,
+    );
+  });
 });
