@@ -83,8 +83,7 @@ The panel ${name} is the last of the page and passes its tests:
 Make it yours, then:
   npm start                                    the page, built and served
   npm run screenshots -- --baselines           its pictures in tests/page/baselines: look at them
-  QKV_REFRESH=1 QKV_FULL=1 node --test tests/page/numbers/{operated,wandered}.test.js
-                                               what it shows when it is operated: read it
+  tests/page/stories/${name}.txt   what its controls ask for: write it, as tests/README.md says
   npm test -- page                             the tests of the page
 Its place in the page is its place in ${REGISTRY}. web/README.md says more.`;
 

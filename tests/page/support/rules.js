@@ -50,7 +50,11 @@ export function brokenTexts(part) {
     .map(({ element, text }) => `${nameOf(element)} says "${text}"`);
   const drawn = shownIn(part)
     .flatMap((element) => DRAWN.map((name) => [element, name, element.getAttribute(name) ?? '']))
-    .filter(([, , value]) => /NaN|undefined|Infinity|null/.test(value))
+    .filter(
+      ([, name, value]) =>
+        /NaN|undefined|Infinity|null/.test(value) ||
+        (['width', 'height', 'r'].includes(name) && value.startsWith('-')),
+    )
     .map(([element, name, value]) => `${nameOf(element)} has ${name}="${value}"`);
   return [...texts, ...drawn];
 }
