@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { enter, fire } from '../support/operate.js';
 import { putPart } from '../support/part.js';
-import { openWindow, SIZE } from '../support/window.js';
+import { openWindow } from '../support/window.js';
 
-const { workers, rest, layOut, leave } = openWindow();
+const { workers, rest, leave } = openWindow();
 globalThis.ImageData = class {
   data = { set() {} };
 };
@@ -351,22 +351,4 @@ test('block: what the controls of stacks request', () => {
   fire(one('#block-depth'), 'input');
   for (const rule of ['scaled', 'none']) enter(one('#block-rule'), rule);
   assert.deepEqual(take(), [{ blockDepth: 9 }, { blockRule: 'scaled' }]);
-});
-
-test('block: curves are as wide as their place', async () => {
-  const { show, one } = put('qkv-block-depth');
-  show(null);
-  one('.block-run').click();
-  workers.at(-1).say(resultOf(workers.at(-1).heard.at(-1).request));
-  const drawn = (name = 'stream') => one(`[data-figure=${name}] svg`);
-  layOut({ ...SIZE, width: 300 });
-  await rest();
-  assert.equal(drawn('gradient').getAttribute('width'), '300');
-  layOut({ width: 0, height: 0 });
-  const small = drawn();
-  show(null, { look: 3 });
-  assert.equal(drawn(), small, 'without a size nothing is drawn');
-  layOut(SIZE);
-  await rest();
-  assert.equal(drawn().getAttribute('width'), '640');
 });
