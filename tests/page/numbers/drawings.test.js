@@ -23,7 +23,7 @@ const [temperature, recurrence, scale, block, cost, model, learn, positions] = a
 
 const range = (count, from = 0) => Array.from({ length: count }, (_, i) => from + i);
 /** Widths of drawings in pixels, from the narrowest phone to a wide window. */
-const WIDTHS = [280, 281, 300, 320, 358, 390, 419, 420, 473, 474, 500, 640, 820];
+const WIDTHS = [280, 300, 320, 358, 419, 420, 473, 640, 820];
 /** `count` numbers from `low` to `high`, each the same multiple of the one before. */
 const geometric = (low, high, count) =>
   Array.from({ length: count }, (_, i) =>
