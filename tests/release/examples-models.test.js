@@ -158,7 +158,7 @@ describe('examples: generate-node', () => {
     const given = [1, 3, ...Array.from('bad', (letter) => pieces.indexOf(letter))];
     const said = greedy(expected, truth.arrays, given, 4, [2]);
     assert.ok(said.length > 1, `${said}`);
-    const shown = said.filter((id) => id !== 1).map((id) => pieces[id].replace('\u2581', ' '));
+    const shown = said.filter((id) => id > 1).map((id) => pieces[id].replace('\u2581', ' '));
     assert.equal(stdout, `bad${shown.join('')}\n`);
     assert.match(output, /model\.gguf: llama, /);
   });
@@ -175,7 +175,7 @@ describe('examples: search-node', () => {
   const model = families.bert();
   // Without what all vectors have in common the words tell: files and formulas have the same arrays.
   for (const [name, { data }] of Object.entries(model.truth.arrays))
-    if (name.endsWith('beta')) data.fill(0);
+    if (/beta$|\.b[qkvo12]$|^tokenTypes/.test(name)) data.fill(0);
   const sentences = [
     'The dog sleeps.',
     'A cat in the park.',

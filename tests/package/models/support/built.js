@@ -14,10 +14,9 @@ function moduleOf(name) {
   return [{ 1: 'up', Gate: 'gate', 2: 'down' }[module] ?? module, second[0] === 'w' ? 'weight' : 'bias']; // prettier-ignore
 }
 
-/** Numbers that are exact in every format: gains near 1, and maps that keep the size of what they map. */
+/** Numbers that are exact in every format: gains near 1. */
 const numbers = {
   gain: (x) => 1 + Math.round(x * 31) / 64,
-  map: (x) => exactly(x) / 8,
   other: exactly,
 };
 
@@ -38,11 +37,11 @@ const order = ['q', 'k', 'v', 'gate', 'up'];
  * { truth, tensors } of a config. `names` has the name of each module, `layers` what is before those of a layer; modules
  * of one name are one map, of q, k and v `byHead` in turn. `constants` are arrays, as 'o.bias', that are ones or zeros and in no file;
  * what the file has is divided by the `factors` of modules, less 1 for gains with `lessOne`; `firstRow` rows come before the positions;
- * `columns` are files whose maps are [in, out].
+ * `columns` are files whose maps are [in, out]. Times `maps`, an eighth, maps keep the size of what they map.
  */
 export function built(
   config,
-  { names, layers, byHead, constants, factors = {}, lessOne, columns, firstRow = 0 },
+  { names, layers, byHead, constants, factors = {}, lessOne, columns, firstRow = 0, maps = 1 / 8 },
 ) {
   const { numKvHeads, dModel } = withDefaults(config);
   const arrays = {};
@@ -53,11 +52,13 @@ export function built(
     const isGain = isVector && of === 'weight';
     const isMap = !isVector && !/^(embedding|positions|tokenTypes)$/.test(name);
     const isConstant = isVector && constants?.test(`${module}.${of}`);
-    const kind = isGain ? numbers.gain : isMap ? numbers.map : numbers.other;
+    const kind = isGain ? numbers.gain : isMap ? (x) => maps * exactly(x) : numbers.other;
     const data = randomArray(shape, seed).data.map((x) => (isConstant ? Number(isGain) : kind(x)));
     arrays[name] = { shape, data };
     if (isConstant) continue;
-    const values = data.map((x) => x / (factors[module] ?? 1) - Number(Boolean(lessOne && isGain)));
+    const [factor, less] = [factors[module] ?? 1, Number(Boolean(lessOne && isGain))];
+    // The array itself where it is the same, so that a test can change both.
+    const values = factor === 1 && less === 0 ? data : data.map((x) => x / factor - less);
     const [, layer] = /^layers\.(\d+)/.exec(name) ?? [];
     const tensor = `${layer === undefined ? '' : `${layers}${layer}.`}${names[module]}.${of}`;
     const before = {
@@ -70,8 +71,9 @@ export function built(
   }
   const tensors = Object.entries(parts).map(([name, all]) => {
     all.sort((a, b) => order.indexOf(a.module) - order.indexOf(b.module));
-    const rows = inTurn(all, byHead && all[0].module === 'q' ? numKvHeads : 1);
-    const isMap = order.concat('o', 'down').includes(all[0].module) && rows.shape.length === 2;
+    const [first] = all;
+    const rows = all.length === 1 ? first : inTurn(all, byHead && first.module === 'q' ? numKvHeads : 1); // prettier-ignore
+    const isMap = order.concat('o', 'down').includes(first.module) && rows.shape.length === 2;
     return [name, columns && isMap ? turned(rows) : rows];
   });
   return { truth: { arrays }, tensors: Object.fromEntries(tensors) };

@@ -175,6 +175,8 @@ const table = {
   },
   bert: {
     ...likeBert('bert', {}),
+    // Every token changes what the others are.
+    file: { ...likeBert('bert', {}).file, maps: 1 },
     more: { 'bert.pooler.dense.weight': [64, 64], 'cls.predictions.bias': [11] },
     // As the file of bert-base-uncased calls them.
     nameOf: (name) =>
