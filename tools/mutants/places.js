@@ -78,7 +78,8 @@ function generator(seed) {
 
 /** `count` of the mutations that the operators make below a folder, no two at one place, drawn by a seed. */
 export async function randomFaults(folder, count, seed) {
-  const all = await placesOf(operatorRules, folder);
+  const places = await placesOf(operatorRules, folder);
+  const all = places.filter(({ text, replacement }) => text !== replacement);
   const random = generator(seed);
   const drawn = [];
   const meets = (a, b) => a.file === b.file && a.start < b.end && b.start < a.end;
