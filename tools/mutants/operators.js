@@ -25,6 +25,7 @@ const fixed = {
       ...anyOf('array_declarator', 'enumerator', 'requires_clause', 'noexcept').any,
       ...anyOf('field_declaration', 'parameter_list').any,
       { kind: 'declaration', regex: '^(inline |static )*constexpr' },
+      { kind: 'condition_clause', inside: { kind: 'if_statement', regex: '^if constexpr' } },
     ],
     stopBy: 'end',
   },
