@@ -1,5 +1,5 @@
-// node tests/core/ceilings.js [--write]: runs the Catch2 suite on every instruction set of this machine and as
-// WebAssembly in Node, and prints the file of ceilings (tests/support/cpp/ceilings.def) as it would be made
+// node tests/core/ceilings.js [--write]: runs the Catch2 suite on every instruction set of this machine, on NEON under qemu where
+// build/native-arm64 is there, and as WebAssembly in Node, and prints the file of ceilings (tests/support/cpp/ceilings.def) as it would be made
 // now: 1.5 times the worst error / bound of each quantity. --write writes it. After a change that means to
 // make results worse, or better; both builds must be there (node tools/build.js native wasm).
 import { spawnSync } from 'node:child_process';
@@ -14,6 +14,10 @@ const runs = [
   ...['scalar', 'sse4', 'avx2', 'avx512', 'neon64'].flatMap((isa) =>
     natively.map((command) => [isa, command]),
   ),
+  ...['qkv_tests', 'qkv_train_tests'].map((name) => [
+    'neon64',
+    ['qemu-aarch64-static', `build/native-arm64/tests/${name}`],
+  ]),
   ['wasm-simd128', wasm('qkv_tests_simd')],
   ['wasm-relaxed-simd', wasm('qkv_tests_relaxed')],
   ['wasm-simd128', wasm('qkv_train_tests_simd')],

@@ -19,10 +19,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <xsimd/xsimd.hpp>
 
 #if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace qkv::kernels {
@@ -66,6 +69,29 @@ template <class Isa>
     return xsimd::fma(a, b, c);
   }
   return a * b + c;
+}
+
+/// a / b with one rounding. Ours because xsimd's division on NEON multiplies by an estimate of 1 / b, which is up to 2 ulp off, and 0 for
+/// the largest b.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> quotient(Vec<Isa> a, Vec<Isa> b) noexcept {
+#if defined(__aarch64__)
+  if constexpr (std::is_same_v<typename Isa::Arch, xsimd::neon64>) {
+    return Vec<Isa>(vdivq_f32(a, b));
+  }
+#endif
+  return a / b;
+}
+
+/// The square root with one rounding: on NEON xsimd's is an estimate, too.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> root(Vec<Isa> x) noexcept {
+#if defined(__aarch64__)
+  if constexpr (std::is_same_v<typename Isa::Arch, xsimd::neon64>) {
+    return Vec<Isa>(vsqrtq_f32(x));
+  }
+#endif
+  return xsimd::sqrt(x);
 }
 
 /// The larger of a and b, by one instruction where there is one. A NaN in a stays; one in b may be

@@ -242,7 +242,7 @@ inline void write_rows(const GroupArgs& args, QueryBlock<Isa>& block) noexcept {
     }
     float* sums = block.sums_v + r * width;
     for (Index d = 0; block.has_key[r] && d < width; d += kWidth<Isa>) {
-      const V o = V::load_aligned(sums + d) * V(row.factor) / V(row.total);
+      const V o = quotient<Isa>(V::load_aligned(sums + d) * V(row.factor), V(row.total));
       // Excluded keys may have added zeros of either sign; 0 - 0 and 0 + 0 are both +0.
       (o + V(0.0F)).store_aligned(sums + d);
     }

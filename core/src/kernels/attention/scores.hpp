@@ -144,7 +144,7 @@ inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Ind
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> cap_score(Vec<Isa> s, Vec<Isa> cap) noexcept {
   using V = Vec<Isa>;
-  const V x = s / cap;
+  const V x = quotient<Isa>(s, cap);
   const V most = V(16.0F);
   const V bounded = xsimd::select(x > -most, xsimd::select(x < most, x, most), -most);
   return xsimd::select(xsimd::isnan(x), x, cap * xsimd::tanh(bounded));

@@ -20,7 +20,7 @@ inline void weigh_row(const GroupArgs& args, QueryBlock<Isa>& block, Index r, In
   float* row = block.scores + r * kKeyBlock;
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
     const V e = exp2_nonpositive<Isa>((V::load_aligned(row + j) - max) * scale);
-    (e / sum).store_aligned(row + j);
+    quotient<Isa>(e, sum).store_aligned(row + j);
   }
   drop_weights(args.dropout, block.row[r], k0, keys, row);
 }

@@ -43,7 +43,7 @@ struct NormalTail {
 template <class Isa>
 [[gnu::always_inline]] inline NormalTail<Isa> normal_tail(Vec<Isa> a) noexcept {
   using V = Vec<Isa>;
-  const V t = V(1.0F) / madd<Isa>(a, V(0.3F), V(1.0F));
+  const V t = quotient<Isa>(V(1.0F), madd<Isa>(a, V(0.3F), V(1.0F)));
   V r = madd<Isa>(t, V(-0.0205877591F), V(0.112235367F));
   r = madd<Isa>(t, r, V(-0.227726072F));
   r = madd<Isa>(t, r, V(0.191109449F));
@@ -71,7 +71,7 @@ template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> times_sigmoid(Vec<Isa> x, Vec<Isa> a, Vec<Isa> s) noexcept {
   using V = Vec<Isa>;
   const V e = exp_nonpositive<Isa>(-s);
-  return xsimd::select(x < V(0.0F), -(a * e), x) / (V(1.0F) + e);
+  return quotient<Isa>(xsimd::select(x < V(0.0F), -(a * e), x), V(1.0F) + e);
 }
 
 /// x / 2 (1 + tanh(g)) = x sigmoid(2 g), g = sqrt(2 / pi) (x + 0.044715 x^3).

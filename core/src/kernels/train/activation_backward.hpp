@@ -42,7 +42,7 @@ template <class Isa>
                                                        Vec<Isa> ds) noexcept {
   using V = Vec<Isa>;
   const V e = exp_nonpositive<Isa>(-s);
-  const V inverse = V(1.0F) / (V(1.0F) + e);
+  const V inverse = quotient<Isa>(V(1.0F), V(1.0F) + e);
   const V low = e * inverse;  // sigmoid(-s)
   const V below = low - a * ds * (low * inverse);
   return {xsimd::select(x < V(0.0F), -(a * e), x) * inverse,

@@ -101,7 +101,7 @@ inline void uncap_row(const BackwardArgs& args, const BackwardBlock<Isa>& block,
   const float* products = block.capped + r * kKeyBlock;
   float* ds = block.d_scores + r * kKeyBlock;
   for (Index j = 0; j < count; j += kWidth<Isa>) {
-    const V t = cap_score<Isa>(V::load_aligned(products + j), cap) / cap;
+    const V t = quotient<Isa>(cap_score<Isa>(V::load_aligned(products + j), cap), cap);
     const V own = V::load_aligned(ds + j);
     const V through = own * (V(1.0F) - t * t);
     xsimd::select(own == V(0.0F), own, through).store_aligned(ds + j);

@@ -39,8 +39,8 @@ void adamw(const AdamWArgs& args) noexcept {
     const V g = from[1] * clip;
     to[1] = without_traces<Isa>(beta1 * from[2] + rest1 * g);
     to[2] = without_traces<Isa>(beta2 * from[3] + rest2 * (g * g));
-    const V size = xsimd::sqrt(to[2]) * V(args.root_scale) + V(args.epsilon);
-    to[0] = from[0] * V(args.decay) - V(args.step_size) * (to[1] / size);
+    const V size = root<Isa>(to[2]) * V(args.root_scale) + V(args.epsilon);
+    to[0] = from[0] * V(args.decay) - V(args.step_size) * quotient<Isa>(to[1], size);
   });
 }
 

@@ -13,7 +13,7 @@ template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> sigmoid_of(Vec<Isa> x) noexcept {
   using V = Vec<Isa>;
   const V e = exp_nonpositive<Isa>(-xsimd::abs(x));
-  const V above = V(1.0F) / (V(1.0F) + e);
+  const V above = quotient<Isa>(V(1.0F), V(1.0F) + e);
   const V value = xsimd::select(x < V(0.0F), e * above, above);
   return xsimd::select(xsimd::isnan(x), x, value);
 }
