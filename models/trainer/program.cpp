@@ -1,6 +1,6 @@
 // Trains a model as its standard input says. A request is a line of JSON, followed by as many bytes as its "bytes" says; so is
-// an answer. models/trainer/native.js writes the requests. Numbers in bytes are little endian, as on every machine that has
-// these kernels.
+// an answer. models/trainer/native.js writes the requests. Numbers in bytes are little-endian.
+#include <bit>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -14,6 +14,9 @@
 
 namespace qkv::program {
 namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "numbers of requests are little-endian, and are read as they lie in memory");
 
 /// The bytes of a request or an answer.
 using Bytes = std::vector<char>;

@@ -2,6 +2,7 @@
 #include "weights/weight_rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "kernels/number_conversion.hpp"
@@ -13,6 +14,9 @@ using kernels::Int8Block;
 using kernels::KernelTable;
 using kernels::PanelFormat;
 using kernels::PanelPart;
+
+static_assert(std::endian::native == std::endian::little,
+              "numbers of files are little-endian, and are read as they lie in memory");
 
 namespace {
 

@@ -11,7 +11,7 @@ function found() {
 }
 
 const toolchain = found();
-const program = (key, usual) => process.env[key] ?? toolchain[key] ?? usual;
+export const program = (key, usual) => process.env[key] ?? toolchain[key] ?? usual;
 
 export const chromium = program('CHROMIUM', '/usr/bin/chromium');
 

@@ -1,0 +1,68 @@
+// @build any
+// @about core/
+// Each public header and each source of the core compiles alone: it includes what it uses, whatever was included before it.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { root } from '../support/js/files.js';
+import { inFullRun } from '../support/js/full.js';
+import { PATIENCE } from '../support/js/patience.js';
+import { program } from '../support/js/programs.js';
+import { files } from '../../tools/tree.js';
+
+const run = promisify(execFile);
+const compiler = program('CXX', 'c++');
+const xsimd = program('XSIMD_INCLUDE_DIR', '/usr/include');
+const eigen = program('EIGEN_INCLUDE_DIR', '/usr/include/eigen3');
+const flags = [
+  ...['-std=c++20', '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-x', 'c++'],
+  ...['-I', join(root, 'core/include'), '-I', join(root, 'core/src'), '-I', root],
+  ...['-isystem', xsimd, '-isystem', eigen, '-DQKV_VERSION="0"'],
+];
+
+/** The flags without which the source of an instruction set does not compile; of other processors than this one there are no intrinsics. */
+const instructions = {
+  scalar: [],
+  ...(process.arch === 'x64' && {
+    sse4: ['-msse4.2'],
+    avx2: ['-mavx2', '-mfma'],
+    avx512: ['-mavx512f', '-mavx512cd', '-mavx512dq', '-mavx512bw', '-mavx2', '-mfma'],
+  }),
+  ...(process.arch === 'arm64' && { neon64: [] }),
+};
+
+/** What the compiler says of a file that only includes this one. */
+async function complaintsOf(file, more = []) {
+  const compiling = run(compiler, [...flags, ...more, '-'], { cwd: root });
+  compiling.child.stdin.end(`#include "${join(root, file)}"\n`);
+  return compiling.then(
+    () => '',
+    ({ stderr }) => `${file}: ${stderr}`,
+  );
+}
+
+async function expectAlone(all) {
+  assert.ok(all.length > 30);
+  const waiting = [...all];
+  const found = [];
+  const work = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const [, isa] = /isa\/arch\/(?:train\/)?(\w+)\.cpp$/.exec(next) ?? [];
+      if (!isa || instructions[isa]) found.push(await complaintsOf(next, instructions[isa]));
+    }
+  };
+  await Promise.all([work(), work()]);
+  assert.deepEqual(found.filter(Boolean), []);
+}
+
+inFullRun('headers and sources of the core, each compiled alone', () => {
+  const options = { timeout: PATIENCE.test };
+  test('core: every public header compiles alone', options, async () =>
+    expectAlone(await files('core/include/**/*.hpp')),
+  );
+  test('core: every source compiles alone', options, async () =>
+    expectAlone(await files('core/src/**/*.cpp')),
+  );
+});
