@@ -1,23 +1,11 @@
-// Operates every control of a part of the page, one at a time, and writes down what it asks for and what then looks
-// otherwise. For window.js.
-import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { root } from '../../support/js/files.js';
-import { drawnOn, focusQuietly, hashed } from './window.js';
+// What can be done with every control of a part of the page, and what a reader sees of the part, in lines. For window.js.
+import { focusQuietly } from './window.js';
 
 /** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
-export const rounded = (text) =>
+const rounded = (text) =>
   text
     .replace(/(matrix-cell)-\d+/, '$1')
     .replace(/-?\d+\.\d{2,}/g, (number) => String(Math.round(10 * Number(number)) / 10));
-
-/** A line of at most 160 letters, whose end is a hash where it is longer. */
-function shortened(line) {
-  if (line.length <= 160) return line;
-  return `${line.slice(0, 150)}…${hashed(line)}`;
-}
 
 /** An element in a word, as in CSS: its name, id and classes. */
 export const named = (element) => {
@@ -27,7 +15,7 @@ export const named = (element) => {
 };
 
 /** What belongs to an element besides its children, in a line. */
-function lineOf(element, depth) {
+function lineOf(element) {
   const attributes = Array.from(element.attributes)
     .filter(({ name }) => !['id', 'class', 'data-t', 'data-of'].includes(name))
     .map(({ name, value }) => {
@@ -47,25 +35,22 @@ function lineOf(element, depth) {
     .map(({ textContent }) => textContent.replace(/\s+/g, ' ').trim())
     .filter(Boolean)
     .join(' | ');
-  const drawing = element.localName === 'canvas' ? drawnOn(element) : '';
-  const parts = [...attributes, ...states, text && ` "${text}"`, drawing && ` drawn ${drawing}`];
-  return '  '.repeat(depth) + named(element) + parts.join('');
+  const parts = [
+    ...attributes,
+    ...states,
+    text && ` "${text}"`,
+    element.drawnWith?.drawn.length && ' drawn',
+  ].filter(Boolean);
+  return named(element) + parts.join('');
 }
 
-/**
- * An element and all in it, a line each. `fold` says of which elements there is less: of those for which it says 'closed'
- * nothing of what is in them, of 'short' a hash of it.
- */
-export function linesOf(element, { fold = () => 'open', depth = 0 } = {}) {
-  if (element.localName === 'math')
-    return [`${'  '.repeat(depth)}math "${element.textContent.trim()}"`];
-  const line = lineOf(element, depth);
-  const folded = fold(element);
-  if (folded === 'closed') return [line];
-  const inner = Array.from(element.children).flatMap((child) =>
-    linesOf(child, { fold, depth: depth + 1 }),
-  );
-  return folded === 'short' ? [`${line} with ${hashed(inner.join('\n'))}`] : [line, ...inner];
+/** An element and all in it, a line each; of what is hidden nothing. */
+function linesOf(element, depth = 0) {
+  if (element.hidden) return [];
+  const indent = '  '.repeat(depth);
+  if (element.localName === 'math') return [`${indent}math "${element.textContent.trim()}"`];
+  const inner = Array.from(element.children).flatMap((child) => linesOf(child, depth + 1));
+  return [indent + lineOf(element), ...inner];
 }
 
 /** The lines of two lists that are not in both, in their order: `-` of the first, `+` of the second. */
@@ -100,42 +85,11 @@ export function differences(before, after) {
 
 const inOrder = (classes) => classes.split('.').sort().join('.');
 
-/**
- * What a reader sees of a part: nothing of what is hidden. Canvases that stay may have been drawn more often, classes come in any
- * order, and what is said aloud is what has changed.
- */
+/** What a reader sees of a part, in lines. Classes come in any order, and what is said aloud is what has changed. */
 export const seenOf = (part) =>
-  linesOf(part, { fold: ({ hidden }) => (hidden ? 'closed' : 'open') })
-    .filter((line) => !/ hidden=""| role="status" data-said=/.test(line))
-    .map((line) =>
-      line.replace(/ drawn \d+ calls .*/, ' drawn').replace(/(\.[\w-]+){2,}/, inOrder),
-    );
-
-const folder = join(root, 'tests/page/operated');
-/** Whether what is now is written down, to be compared with from then on. */
-export const refresh = process.env.QKV_REFRESH === '1';
-
-const here = pathToFileURL(root).href;
-/** A text as it would be wherever the project lies. */
-export const anywhere = (text) => text.replaceAll(here, 'file:///qkv');
-
-/** Fails unless these lines are what is written down under this name, there only up to the line `end` if there is such a line. */
-export function requireWritten(name, lines, end) {
-  const file = join(folder, `${name}.txt`);
-  const now = lines.map((line) => shortened(anywhere(line)));
-  if (refresh) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(file, `${now.join('\n')}\n`);
-  }
-  const all = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
-  const last = all.indexOf(end);
-  const unlike = differences(last < 0 ? all : all.slice(0, last), now).slice(0, 12);
-  assert.equal(
-    unlike.join('\n'),
-    '',
-    `${name}: not as in tests/page/operated; QKV_REFRESH=1 writes the file`,
-  );
-}
+  linesOf(part)
+    .filter((line) => !line.includes(' role="status" data-said='))
+    .map((line) => line.replace(/(\.[\w-]+){2,}/, inOrder));
 
 export const fire = (element, type, Kind = Event, more = {}) =>
   element.dispatchEvent(new Kind(type, { bubbles: true, cancelable: true, ...more }));

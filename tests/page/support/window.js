@@ -1,6 +1,5 @@
 // A window for Node, in which panels stand and are operated without a browser: happy-dom, with what it has not. Nothing is
 // laid out: every element is as large as every other. What is drawn on a canvas, and what a worker is told, is written down.
-import { createHash } from 'node:crypto';
 import { Window } from 'happy-dom';
 
 /** Of every element, in pixels, unless a test lays the page out otherwise. */
@@ -37,19 +36,6 @@ function newContext(canvas) {
       return true;
     },
   });
-}
-
-const round = (value) =>
-  typeof value === 'number' ? Math.round(10 * value) / 10 : typeof value === 'object' ? '' : value;
-
-export const hashed = (text) => createHash('sha256').update(text).digest('hex').slice(0, 8);
-
-/** How many calls drew on a canvas, and a hash of them; '' if none did. */
-export function drawnOn({ drawnWith }) {
-  const { drawn = [] } = drawnWith ?? {};
-  if (drawn.length === 0) return '';
-  const text = JSON.stringify(drawn.map((call) => call.map(round)));
-  return `${drawn.length} calls ${hashed(text)}`;
 }
 
 /** Timers of a page, in which nobody waits: each goes off in the next turn of the event loop. */
