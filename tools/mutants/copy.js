@@ -77,7 +77,7 @@ export class Copy {
     for (const file of this.#planted) {
       const own = faults.filter((fault) => fault.file === file);
       const source = readFileSync(join(root, file), 'utf8');
-      writeFileSync(this.path(file), planted(source, own, this.path('tools/mutants/planted')));
+      writeFileSync(this.path(file), planted(source, own));
     }
   }
 

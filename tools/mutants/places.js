@@ -90,15 +90,21 @@ export async function randomFaults(folder, count, seed) {
   return drawn;
 }
 
-/** How a source of each language asks whether a fault acts, from the file at `path`. */
+/** planted.js, which every source has for itself: not all that runs is bundled. */
+const script = readFileSync(join(here, 'planted.js'), 'utf8').replace('export ', '');
+
+/** What a source of each language begins with, and how it asks whether a fault acts. */
 const asking = {
-  cpp: (path) => [`#include "${path}.hpp"`, (number) => `qkv_planted::acts(${number})`],
-  ts: (path) => [`import { qkvPlanted } from '${path}.js';`, (number) => `qkvPlanted(${number})`],
+  cpp: [`#include "${join(here, 'planted.hpp')}"`, (number) => `qkv_planted::acts(${number})`],
+  ts: [
+    `const qkvPlanted = (() => {\n${script}return qkvPlanted;\n})();`,
+    (number) => `qkvPlanted(${number})`,
+  ],
 };
 
 /** A source with all its faults, each a choice by its number: of two expressions or of two statements. */
-export function planted(source, faults, path) {
-  const [first, acts] = asking[/\.[ch]pp$/.test(faults[0].file) ? 'cpp' : 'ts'](path);
+export function planted(source, faults) {
+  const [first, acts] = asking[/\.[ch]pp$/.test(faults[0].file) ? 'cpp' : 'ts'];
   let bytes = Buffer.from(source);
   const fromTheLast = [...faults].sort((a, b) => b.start - a.start);
   for (const [i, { id, start, end, text, replacement, number }] of fromTheLast.entries()) {

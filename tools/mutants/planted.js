@@ -1,6 +1,6 @@
 // In a copy of the tree with planted faults, each is a choice between the source as it is and the fault:
-// qkvPlanted(7) ? fault : source. Every file with faults imports this one, which is bundled along. QKV_FAULT is the number of
-// the fault that acts; the numbers that a test comes by are appended to the file QKV_REACHED, if there is one.
+// qkvPlanted(7) ? fault : source. Every file with faults begins with this text. QKV_FAULT is the number of the fault that acts;
+// the numbers that a test comes by are appended to the file QKV_REACHED, if there is one.
 const { env } = globalThis.process ?? { env: {} };
 const acting = Number(env.QKV_FAULT ?? 0);
 const reached = new Set();
