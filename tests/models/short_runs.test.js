@@ -1,6 +1,5 @@
 // Whether the recipes that learn from texts of others still make the same weights: 50 steps with small batches end with the hash that
 // the recipe has, on the instruction set whose arithmetic is that of the simd builds.
-// @about core/ models/
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fetchArchive, isPresent, NotFetched } from '../../models/data/fetch.js';

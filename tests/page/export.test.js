@@ -1,4 +1,3 @@
-// @about web/src/app/export_menu.ts web/src/app/embed.ts web/src/ui/export_figure.ts
 // What can be taken away from the page, in Chromium: files, links, code to embed; and arcs.
 import assert from 'node:assert/strict';
 import { exampleSaid } from './support/texts.js';

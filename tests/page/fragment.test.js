@@ -1,4 +1,3 @@
-// @about web/src/state/ web/src/app/
 // Any fragment of a link to the page: a state within its limits, whose own link leads to exactly it again, and no
 // trace left behind. Beside tests/page/links.test.js, which goes from states to links: here links are
 // broken in the ways in which links break.

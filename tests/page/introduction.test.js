@@ -1,4 +1,3 @@
-// @about web/src/app/first_minute.ts web/src/app/first.ts web/index.html
 // The first minute, in Chromium: one sentence at a time, until it is done; skipped, remembered, brought back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

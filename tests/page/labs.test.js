@@ -1,4 +1,3 @@
-// @about web/src/worker/panel_worker_client.ts web/src/worker/panel_worker.ts web/src/engine/train_engine.ts web/src/ui/reason.ts
 // Panels with a worker of their own, in Chromium, on a network that fails for a while: what the reader is told, and that the same
 // button works when the network is back, without loading the page again.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // Watch it learn, in Chromium: what the panel trains is what it shows, and the reader's hands do what they say.
 import assert from 'node:assert/strict';
 import * as support from './support/page.js';

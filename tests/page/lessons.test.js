@@ -1,4 +1,3 @@
-// @about web/src/features/lessons/ web/src/app/lesson_loader.ts
 // Lessons in Chromium: a link opens one, locks hold, answers are checked, paper has lines, and teachers make their own.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,3 @@
-// @about web/src/features/masks/
 // The panel about masks and order, in Chromium: the mask that is chosen and painted, its pixels, its shuffle.
 import assert from 'node:assert/strict';
 import { grid, unpack } from './support/grid.js';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // The panel of a trained model in Chromium: nothing of it before the press, the weights of the package after it, and a
 // sentence for what it cannot read.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/offline/ web/src/app/offline.ts web/vite.config.ts
 // The page without a network: after a first visit it is there, whole, and of one build.
 import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';

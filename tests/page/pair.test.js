@@ -1,4 +1,3 @@
-// @about web/src/features/pair/
 // Where one score comes from, in Chromium: its numbers add up as they stand there, and hands choose the key.
 import assert from 'node:assert/strict';
 import { addressed, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';

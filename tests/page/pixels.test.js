@@ -1,4 +1,3 @@
-// @about web/src/engine/ web/src/worker/painter.ts web/src/domain/ web/src/ui/matrix/
 // The page in Chromium: its pixels against its numbers.
 import assert from 'node:assert/strict';
 import { colourOf } from './support/oracle.js';

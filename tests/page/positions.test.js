@@ -1,4 +1,3 @@
-// @about web/src/features/positions/
 // The panel about positions, in Chromium: dials, curves and maps as drawn, its sliders and its words.
 import assert from 'node:assert/strict';
 import { colourOf } from './support/oracle.js';

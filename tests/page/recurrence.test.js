@@ -1,4 +1,3 @@
-// @about web/src/features/recurrence/
 // Recurrence, attention and a transformer on one task, in Chromium: nothing before a press, the numbers of the package after it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

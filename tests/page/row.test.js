@@ -1,4 +1,3 @@
-// @about web/src/features/row/
 // The panel that follows one row, in Chromium: its numbers against the formula, and its hands.
 import assert from 'node:assert/strict';
 import {

@@ -1,4 +1,3 @@
-// @about web/src/features/scale/
 // Why scores are divided by sqrt(d), in Chromium: the numbers that the engine found, as drawn and written.
 import assert from 'node:assert/strict';
 import { exampleSaid } from './support/texts.js';

@@ -1,4 +1,3 @@
-// @about web/vite.config.ts web/index.html tools/build.js
 // The page as one file, opened from a disk in Chromium and in Firefox: alive, complete, and without any request.
 import assert from 'node:assert/strict';
 import { exampleSaid } from './support/texts.js';

@@ -1,4 +1,3 @@
-// @about web/src/app/ web/src/ui/theme.ts web/offline/ web/src/features/lessons/
 // The page in a browser that stores nothing: storage denied by the visitor, and a full disk.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

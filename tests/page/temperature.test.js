@@ -1,4 +1,3 @@
-// @about web/src/features/temperature/
 // The temperature of a row, in Chromium: its curves as drawn, its dot and its words.
 import assert from 'node:assert/strict';
 import { curvePoint, law } from './support/curves.js';

@@ -1,4 +1,3 @@
-// @about web/src/ web/build/ web/index.html
 // The page in WebKitGTK, whose engine is Safari's: what every browser must show, then panels, training, a model, the page without its
 // server, and the page as one file.
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
 // npm run dev (tools/dev.js): what a saved file becomes on the screen, in Chromium. It is for a copy of the sources.
-// @about tools/dev.js web/vite.config.ts web/build/ tools/build/constants.js
 // @build any
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

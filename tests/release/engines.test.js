@@ -1,4 +1,3 @@
-// @about wasm/src/ tools/build.js tools/shipped.js
 // Whether the oldest engines that are promised (tools/shipped.js) can read and run the JavaScript that ships,
 // as far as tools can tell: syntax by acorn and esbuild, what the language brings along by es-check, and what
 // the host brings along by a list.

@@ -1,5 +1,4 @@
 // @build any
-// @about examples/ wasm/src/ package.json
 // The programs of examples/ that run models of files, with the commands of their README, beside the package as packed: what they say is
 // what the formulas say in float64.
 import assert from 'node:assert/strict';

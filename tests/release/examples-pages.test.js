@@ -1,5 +1,4 @@
 // @build any
-// @about examples/ wasm/src/ package.json
 // The pages of examples/ that need no build, with the package as packed: what Chromium and Firefox make of them.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,4 @@
 // @build any
-// @about examples/ wasm/src/ package.json
 // examples/vite-page as a project of its own, with the package as packed: built and in development, what browsers make of it.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';

@@ -1,5 +1,4 @@
 // @build any
-// @about examples/ wasm/src/ package.json
 // The programs of examples/, copied out of the repository beside the package as packed and the C++ library as installed, and run
 // with the commands of their README. Those that run models of files are in examples-models.test.js, and pages in examples-pages.test.js.
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
 // @build any
-// @about core/
 // Each public header and each source of the core compiles alone: it includes what it uses, whatever was included before it.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,4 +1,3 @@
-// @about tools/mutants/ tools/mutants.js
 // The tool behind `npm run test:mutation`: how a source with planted faults reads, and which fault acts.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,5 @@
 // npm run new-panel (tools/new_panel.js): what it writes is a panel that compiles, is formatted, is built within the budgets and passes
 // its tests; and what it refuses. It writes into a copy of the sources.
-// @about web/src/features/index.ts web/src/features/feature.ts web/src/features/frame_features.ts web/src/features/panel.ts tools/new_panel.js tools/new_panel/ tests/page/support/scene.js
 // @build any
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

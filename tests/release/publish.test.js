@@ -1,4 +1,3 @@
-// @about package.json tools/build.js wasm/src/entries/ wasm/src/api/
 // The tarball as the linters of packages see it: publint for package.json against the files, and "are the
 // types wrong" for what each way of resolving modules finds.
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
 // npm start (tools/start.js): when dist/ is served as it is; and in the full run what is served before all of it is built.
-// @about tools/start.js tools/serve.js tools/build/ tools/build.js web/build/ web/vite.config.ts
 // @build any
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,3 @@
-// @about wasm/src/ package.json
 // What compilers say of the declarations, as an installed package: the oldest TypeScript that is promised and
 // the newest. The one in between, which builds the package, checks tests/package/types/types.test-d.ts.
 import assert from 'node:assert/strict';

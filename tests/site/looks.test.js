@@ -1,4 +1,3 @@
-// @about tools/docs web/docs/
 // The documentation in Chromium: both themes, on a phone and on a laptop, by the rules of accessibility, by keyboard and
 // without script.
 import assert from 'node:assert/strict';

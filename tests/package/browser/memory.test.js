@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/ core/src/
 // What tests/package/node/memory.test.js and tests/package/fuzz/sequences-memory.test.js ask of Node, asked of Chromium.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

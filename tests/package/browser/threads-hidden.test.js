@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/ core/src/
 // @alone
 // Threads in pages that nobody looks at: hidden behind another, frozen and thawed, closed in the middle of a call.
 import assert from 'node:assert/strict';

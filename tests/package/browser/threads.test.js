@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/ core/src/
 // Threads in Chromium: in pages that are isolated from other origins the same bits as in Node; in all others,
 // and wherever workers cannot be had, one thread, without a word.
 import assert from 'node:assert/strict';

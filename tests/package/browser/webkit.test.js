@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/ core/src/
 // The package in WebKitGTK, whose engine is Safari's: the build it chooses, numbers, workers, models, policies and errors. Its bits are
 // compared in tests/package/determinism.
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/ core/src/
 // qkv/worker in Chromium: module workers, policies, workers of workers, and what cannot be started.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,4 @@
 // @build any
-// @about core/src/ wasm/
 // The same bits on every engine, with any number of threads, run after run. Hashes of the simd builds are
 // committed; the relaxed builds may fuse a multiplication and an addition where the machine can, so that theirs
 // are compared on one machine only. QKV_REFRESH=1 writes the hashes that Node arrives at.

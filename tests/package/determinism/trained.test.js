@@ -1,5 +1,4 @@
 // @build any
-// @about core/src/ wasm/
 // Two hundred steps of training give one hash: in Node, Chromium and Firefox, with any number of threads, and natively
 // (tests/core/train/language_model_test.cpp has the same number).
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/models/ wasm/src/formats/ wasm/src/language/
 // Files of strangers: whatever is in them, reading them ends in a typed error, or in arrays that have every element once.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

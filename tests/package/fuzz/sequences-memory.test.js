@@ -1,6 +1,5 @@
 // @build any
 // @alone
-// @about wasm/bindings/ wasm/src/memory/ wasm/src/load/instantiate.ts wasm/CMakeLists.txt core/src/base/workspace.cpp core/src/attention/kv_cache.cpp
 // Any sequence of calls near the end of a memory of 4 GiB: what does not fit is refused as out_of_memory, no call traps or
 // writes where something else is, memory() is true, and the engine goes on. The full run makes ten thousand. Relaxed SIMD, which
 // Node does not have, is asked in tests/package/browser.

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/memory/ wasm/src/operators/ wasm/bindings/operators/
 // Memory that runs out in the middle of a call, at every place where it may: a typed error, nothing changed,
 // nothing lost, and the next call right. A hole of k bytes is all that is left, and k grows until the call fits.
 import assert from 'node:assert/strict';

@@ -1,6 +1,5 @@
 // @build any
 // @alone
-// @about wasm/src/memory/ wasm/src/load/instantiate.ts wasm/bindings/
 // Addresses of 2 GB and more, which are negative for who takes them for signed numbers, and as many parameters.
 import assert from 'node:assert/strict';
 import { mkdtempSync, openSync, ftruncateSync, rmSync, writeSync } from 'node:fs';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/operators/attention.ts wasm/bindings/operators/attention.cpp core/src/attention/attention.cpp core/src/attention/attention_check.cpp core/src/kernels/
 // Long sequences: no array of T x T anywhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/memory/ wasm/src/operators/ wasm/bindings/
 // Ten thousand mixed calls leave the memory as the largest of them needed it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/load/ wasm/bindings/threads.cpp
 // Where threads cannot be had, one does it all: without a word, without waiting, with the same bits.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/load/team.ts wasm/src/load/thread-start.ts wasm/src/entries/thread.ts wasm/bindings/threads.cpp core/src/base/parallel.cpp
 // The workers of engines with threads: they work, they sleep, and they end.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
 // @build any
-// @about wasm/src/load/team.ts wasm/src/load/thread-start.ts wasm/src/entries/thread.ts wasm/bindings/threads.cpp core/src/base/parallel.cpp
 // A thread that fails in the middle of a task: the call ends with an error, and the engine goes on without the thread.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

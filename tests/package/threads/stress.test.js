@@ -1,6 +1,5 @@
 // @build any
 // @alone
-// @about wasm/src/load/team.ts wasm/src/load/thread-start.ts wasm/src/entries/thread.ts wasm/bindings/threads.cpp core/src/base/parallel.cpp
 // Threads under stress: many engines, engines that are ended in the middle of their work, threads that die. Each in
 // a process of its own that is ended if it hangs, because a caller that waits for a dead thread waits forever.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/block/
 // What a frame has of a block: which of its parts are computed again after a change, how they are painted and taken away, and
 // that both attentions are those of the formula.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/block/
 // The parts of the panel on blocks in a window without a browser: what they show of a block that is handed to them, what they
 // request, and what they leave as it is.
 import assert from 'node:assert/strict';

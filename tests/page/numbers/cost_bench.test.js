@@ -1,4 +1,3 @@
-// @about web/src/features/cost/
 // How the panel about cost measures a device: with which calls, for how long, in what order, and what its worker says. The clock
 // is the test's, and the engine computes nothing.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/cost/
 // What the panel about cost shows and draws: a measurement from the press of the button to its end, whatever that is, the counts
 // of a shape, and the file that can be taken away.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // The panel "Watch it learn" in Node, in a window without a browser: what it shows of its runs after each press and each message of
 // its worker, which says what is said here, when it speaks and how often it draws.
 import assert from 'node:assert/strict';

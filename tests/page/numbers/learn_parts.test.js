@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // Parts of the panel "Watch it learn", in Node, in a window without a browser: the guess before a run, the answers token by token,
 // what was written, and what the controls request and show.
 import assert from 'node:assert/strict';

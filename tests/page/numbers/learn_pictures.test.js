@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // What the panel "Watch it learn" draws of its runs, in Node: curves and bars on the page, maps of its heads, and all of it in the
 // file that can be taken away.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // How a run of the panel "Watch it learn" goes on in its worker, in Node, with an engine that answers what is said here: what
 // its trainer is asked, what is told of each step, and when.
 import assert from 'node:assert/strict';

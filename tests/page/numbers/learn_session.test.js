@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // When the worker of the panel "Watch it learn" trains and what it sends, in Node, with an engine whose steps take as long as is
 // said here, and with a clock that only they move.
 import assert from 'node:assert/strict';

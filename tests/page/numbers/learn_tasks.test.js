@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // What the panel "Watch it learn" trains on, in Node: what a link, a task and an experiment make of a run, and rows that links of
 // every version show. learn.test.js has the rows of each task by their definitions.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // The runs of the panel "Watch it learn" beside their worker, in Node: what the worker is sent by each press, what is kept of its
 // news, and how long a run has been playing. The worker says what is said here.
 import assert from 'node:assert/strict';

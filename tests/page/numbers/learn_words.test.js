@@ -1,4 +1,3 @@
-// @about web/src/features/learn/
 // What the panel "Watch it learn" says of its runs, in Node: how they stand, how they differ, and what became of a question.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,3 @@
-// @about web/src/features/lessons/
 // The desk that puts lessons onto the page and takes them off again, in Node, with the list of lessons and the lessons themselves.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';

@@ -1,4 +1,3 @@
-// @about web/src/features/lessons/
 // The editor of lessons, in Node: what each act makes of a lesson, and how it leaves the page.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';

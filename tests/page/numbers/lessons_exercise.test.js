@@ -1,4 +1,3 @@
-// @about web/src/features/lessons/
 // Questions of a lesson and its locks, in Node: what is said to each kind of answer, and what a locked control is like before,
 // meanwhile and after.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/lessons/
 // What is read out of a lesson's text, its link and its address, in Node: each limit from both sides, and each thing that is
 // not what it should be.
 import assert from 'node:assert/strict';

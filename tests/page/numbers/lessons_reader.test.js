@@ -1,4 +1,3 @@
-// @about web/src/features/lessons/
 // A lesson as it is read, in Node: what each step shows and where, what stays locked or comes back, and what goes to paper.
 import assert from 'node:assert/strict';
 import { exampleSaid } from '../support/texts.js';

@@ -1,4 +1,3 @@
-// @about web/src/features/map/
 // Arcs, names and drawings of the map in Node, from frames that the test makes: which arcs and labels are drawn, what heads are
 // called and said to do, and what the files contain.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/map/
 // The map and its parts in Node, from frames that the test makes: what is shown, said and asked for in states that a page is
 // seldom in, what a hand brings about, and what is not drawn again.
 import assert from 'node:assert/strict';

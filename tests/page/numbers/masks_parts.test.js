@@ -1,4 +1,3 @@
-// @about web/src/features/masks/
 // The panel about masks and order, in Node, from results that the test makes: what it shows in states that a page is seldom in,
 // what a brush, a shuffle and a guess ask for, and its drawing.
 import assert from 'node:assert/strict';

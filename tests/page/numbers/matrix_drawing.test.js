@@ -1,4 +1,3 @@
-// @about web/src/ui/matrix/
 // What is drawn around a matrix and in which colours, in Node: labels call by call on a canvas that measures seven pixels a
 // letter, rules of layouts over sizes, and colours on a canvas that is as strict as a browser's.
 import assert from 'node:assert/strict';

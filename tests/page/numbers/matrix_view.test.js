@@ -1,4 +1,3 @@
-// @about web/src/ui/matrix/
 // The matrix view, in Node, with a window that the test lays out: what stands on the page after each thing that a pointer, a
 // key or another model does to it, what it says of that and to whom, and what it does not draw again.
 import assert from 'node:assert/strict';

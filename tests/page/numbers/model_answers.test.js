@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // What the panel of a trained model works out, in Node, where little depends on the model: at ties, at the ends of a text, with
 // nothing to work with, and of models and engines that are written down here, so that every number is known.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // What the controls of a trained model's panel ask for, in a window without a browser: tokens and examples, settings of the next token,
 // writing and timing; and what an update leaves alone while a reader is at it.
 import assert from 'node:assert/strict';

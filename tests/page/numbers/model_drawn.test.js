@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // Drawings and tables of the panel of a trained model, in Node: curves of training and of time with few and many points, what
 // can be taken away of the panel, and what of it a link says.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // The embeddings of a trained model, in a window without a browser: what is drawn of a plane and listed of neighbours, and what
 // a click on the plane, a token that is typed and a button ask for.
 import assert from 'node:assert/strict';

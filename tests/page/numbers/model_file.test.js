@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // What the page itself reads of a file of weights, in Node: its header, its kinds of numbers, its characters and its embeddings,
 // each against bytes that are written by the definition of the format; and what it leaves alone.
 import assert from 'node:assert/strict';

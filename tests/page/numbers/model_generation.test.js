@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // How a trained model writes on and is timed, in Node: of a model and a clock that are written down here, so that what is told,
 // when, and what the model was asked for in which order is known.
 import assert from 'node:assert/strict';

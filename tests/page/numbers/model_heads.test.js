@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // The heads of a trained model, in a window without a browser: what is listed and said of them in every order, what their
 // buttons ask for, and what stays in focus.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // What the worker of a trained model says to whom asks it, in Node: small models of the reader, what is told again and what is not, in
 // which order and in how long slices of work, and what becomes of work that something else has taken the place of.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // Where a trained model comes from, in a window without a browser: buttons, files that are chosen or dropped, what is shown while
 // one is loaded and when it is refused, and which parts of the panel are there with it.
 import assert from 'node:assert/strict';

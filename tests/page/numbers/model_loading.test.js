@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // Loads of a trained model that are given up, refused or overtaken by another one, and what a model writes until it is stopped or
 // another takes its place, as the worker tells it, in Node; and what the page keeps of every message.
 import assert from 'node:assert/strict';

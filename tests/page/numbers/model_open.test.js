@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // How the page opens a model, in Node: small files of every kind, by the button and as files of the reader, with what is said of
 // each; and what is refused, with what nothing is kept of.
 import assert from 'node:assert/strict';

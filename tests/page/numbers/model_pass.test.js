@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // What is made of a pass of a trained model, in Node: the tokens that are read, the heads with what each of them reads, and
 // surprise, each against its formula; and the log of a run.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // The plane of a table of embeddings, in Node, where its axes are known beforehand: columns that are at right angles, columns that
 // are alike, and tables without a second direction, or without any.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/model/
 // What the parts of the panel of a trained model show, in a window without a browser: what each says of what is known.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

@@ -1,4 +1,3 @@
-// @about web/src/features/pair/
 // The panel of one score, in Node, from numbers that the test makes: what it shows in states that a page is seldom in, what its
 // controls ask for, which rows it makes anew, and its drawing.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/positions/
 // What the parts of the panel about positions show and ask for: dials that are turned, a key that goes along with its query, numbers
 // that are typed, maps and axes.
 import assert from 'node:assert/strict';

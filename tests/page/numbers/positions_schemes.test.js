@@ -1,4 +1,3 @@
-// @about web/src/features/positions/
 // What the panel about positions asks the engine for and works out of it: residuals to the last bit, the steps along diagonals, the
 // colours of its pictures. The engine is the test's, in float64.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/recurrence/
 // What is said of the weights with which a head reads its source backwards: those of the mirrored place, and of the place right of it,
 // which the first row does not have.
 import assert from 'node:assert/strict';

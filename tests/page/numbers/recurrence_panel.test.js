@@ -1,4 +1,3 @@
-// @about web/src/features/recurrence/
 // The panel on recurrence in a window without a browser, through all that may happen to it: what it says, what it asks its worker
 // for, what it draws anew and what it leaves.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/recurrence/
 // What the worker of the panel on recurrence asks of the package and in which order, and what it tells of it: an engine in its
 // place writes down what it is asked, and its models are right as often as they are told to.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/recurrence/
 // What is said about recurrent and attending models, in both languages, what of it is taken away as a figure, and the small
 // functions behind it, at the edges of what they are given.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/row/
 // The panel that follows one row, in Node, from steps that the test makes: what it shows in states that a page is seldom in,
 // what each control asks for, what a drag does, and what it keeps of what is typed.
 import assert from 'node:assert/strict';

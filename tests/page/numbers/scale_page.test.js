@@ -1,4 +1,3 @@
-// @about web/src/features/scale/
 // What the panel about the division by sqrt(d) works out, in an engine of the test's, and what it shows of it: widths, samples,
 // guesses and what is said aloud.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about web/src/features/temperature/
 // What hands and keys do with the dot of the temperature, and the part of the panel about a gain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

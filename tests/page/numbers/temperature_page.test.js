@@ -1,4 +1,3 @@
-// @about web/src/features/temperature/
 // What the panel about temperature shows of a row and does with guesses: rows that are the test's.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

@@ -1,4 +1,3 @@
-// @about web/src/features/temperature/
 // What the panel about temperature computes of a row, from the definitions in float64: moments, the Jacobian, bins, and when the
 // formula is said to hold. Scores are the test's, and so is the engine, which can be told to be wrong.
 import assert from 'node:assert/strict';

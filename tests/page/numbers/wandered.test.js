@@ -1,4 +1,3 @@
-// @about web/src/
 // Panels in Node, led through states at random, the same every time. In each a panel shows what another one shows that was
 // there from the beginning: what was before leaves no trace.
 import assert from 'node:assert/strict';

@@ -1,4 +1,3 @@
-// @about core/CMakeLists.txt core/install/ core/include/ CMakeLists.txt tools/dependencies.cmake package.json core/docs/using.md README.md
 // The C++ library installed, moved, and found there by CMake and by pkg-config.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';

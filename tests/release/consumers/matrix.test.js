@@ -1,4 +1,3 @@
-// @about wasm/src/ tools/build.js package.json tests/release/consumers/matrix/
 // The package as installed, in everybody's tools: each consumer builds a small project with its own defaults
 // and runs it, in browsers or in a runtime of its own. What ran where is written to build/reports/consumers.md.
 //
