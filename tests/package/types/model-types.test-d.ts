@@ -1,153 +1,66 @@
-// The types of qkv/models, checked by the compiler alone: the contract, written out a second time, and misuse that it refuses.
-import type { NdArray, Qkv, RotaryOptions } from 'qkv';
+// The types of qkv/models, checked by the compiler alone: every option and no other, what follows from options, and misuse that is refused.
+import type { NdArray, Qkv } from 'qkv';
 import * as models from 'qkv/models';
 import type { LanguageModel, Session, Token } from 'qkv/models';
 import type { TrainQkv } from 'qkv/train';
 
-interface Config {
-  family?: string;
-  vocabulary: number;
-  numLayers: number;
-  dModel: number;
-  numHeads: number;
-  numKvHeads?: number;
-  dK?: number;
-  dFeedForward: number;
-  maxLength: number;
-  causal?: boolean;
-  norm?: 'pre' | 'post';
-  normType?: 'layer' | 'rms';
-  epsilon?: number;
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu';
-  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi';
-  rotary?: Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved' | 'scaling'>;
-  qkNorm?: boolean;
-  parallelResidual?: boolean;
-  tiedEmbeddings?: boolean;
-  embeddingScale?: number;
-  window?: number | readonly (number | null)[];
-  attentionSoftcap?: number;
-  logitSoftcap?: number;
-  tokenTypes?: number;
+import { every } from './same.js';
+
+declare const floats: NdArray;
+
+/** Every option of every function, and what the function returns. */
+export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown[]> {
+  const config = every<models.LanguageModelConfig>()({
+    ...{ family: 'x', vocabulary: 1, numLayers: 1, dModel: 1, numHeads: 1, numKvHeads: 1, dK: 1 },
+    ...{ dFeedForward: 1, maxLength: 1, causal: true, norm: 'post', normType: 'rms', epsilon: 1 },
+    ...{ activation: 'geglu', positions: 'alibi', qkNorm: true, parallelResidual: true },
+    ...{ tiedEmbeddings: true, biases: true, embeddingScale: 1, window: [1, null] },
+    ...{ attentionSoftcap: 1, logitSoftcap: 1, attentionScale: 1, qkvBiases: true },
+    ...{ tokenTypes: 1, postNorms: true, embeddingNorm: true, head: true as const },
+    rotary: { base: 1, rotaryDim: 2, interleaved: true, scaling: { type: 'linear', factor: 2 } },
+  });
+  const tokenizer = every<models.Tokenizer>()({
+    ...{ encode: () => [1], encodePlain: () => [1], decode: () => '', begin: 1 },
+  });
+  const source = every<models.Source>()({
+    ...{ config: 'x', weights: ['x', new URL('x:y'), new Blob(), new ArrayBuffer(1)], tokenizer },
+    ...{ generation: 'x', pooling: {} },
+  });
+  const loading = every<models.LoadOptions>()({
+    ...{ format: 'int8', maxLength: 1, signal, onProgress: ({ loaded }) => loaded.toFixed() },
+  });
+  const creating = every<models.CreateOptions>()({ format: 'bf16', maxLength: 1, tokenizer });
+  const made = models.create(engine, config, { x: floats }, creating);
+  const model: LanguageModel = await models.load(engine, source, loading);
+  const inspect = every<models.Inspect>()({
+    ...{ layers: [1], weights: true, entropy: true, residuals: true, logitLens: true },
+    ...{ projections: true, ablate: [[0, 1] as const], rows: [0, 1] as const },
+  });
+  const { rows, ...single } = inspect;
+  const ofSession = every<models.SessionOptions>()({ batch: 1, capacity: 1, format: 'bf16' });
+  const session: Session = model.session(ofSession);
+  const passing = every<models.ForwardOptions>()({
+    ...{ batch: 1, rows: 'last', hidden: true, session, inspect, plain: true },
+    ...{ keyLengths: [1], tokenTypes: [1] },
+  });
+  const { logits, hidden, layers } = model.forward('x', passing);
+  const sampling = every<models.GenerateOptions>()({
+    ...{ temperature: 1, topK: 1, topP: 1, minP: 1, repetitionPenalty: 1, seed: 1, maxTokens: 1 },
+    ...{ stop: ['x'], stopTokens: [1], session, inspect: single, signal, plain: true },
+  });
+  const tokens = model.generate([1], sampling);
+  const embedding = every<models.EmbedOptions>()({
+    ...{ pooling: 'cls', normalize: true, truncate: true, plain: true },
+  });
+  const vectors: NdArray = model.embed(['x', [1]], embedding);
+  const ofLoss = every<models.LossOptions>()({ batch: 1, inspect: {}, plain: true });
+  const nats: number = made.loss('x', ofLoss);
+  const counts: number[] = [model.parameterCount, model.bytes, session.length, session.bytes];
+  const texts: readonly (string | undefined)[] = [...model.ignored, model.tokenizerProblem];
+  const pooling: 'mean' | 'cls' | 'last' | undefined = model.pooling;
+  session.truncate(1);
+  return [logits, hidden, layers, rows, tokens, vectors, nats, counts, texts, pooling];
 }
-type Format = 'f32' | 'bf16' | 'int8';
-interface ContractTokenizer {
-  encode(text: string): ArrayLike<number>;
-  encodePlain?(text: string): ArrayLike<number>;
-  decode(ids: ArrayLike<number>): string;
-  readonly begin?: number | undefined;
-}
-type ContractFile = string | URL | Blob | ArrayBuffer | Uint8Array;
-interface ContractSource {
-  config?: string | URL | object;
-  weights: ContractFile | readonly ContractFile[];
-  tokenizer?: ContractTokenizer;
-  generation?: string | URL | object;
-  pooling?: string | URL | object;
-}
-interface ContractLoadOptions {
-  format?: Format;
-  maxLength?: number;
-  signal?: AbortSignal;
-  onProgress?(progress: { loaded: number; total: number }): void;
-}
-interface ContractInspect {
-  layers?: readonly number[];
-  weights?: boolean;
-  entropy?: boolean;
-  rows?: readonly [begin: number, end: number];
-  residuals?: boolean;
-  logitLens?: boolean;
-  projections?: boolean;
-  ablate?: readonly (readonly [layer: number, head: number])[];
-}
-interface Readings {
-  weights?: NdArray;
-  entropy?: NdArray;
-  residual?: NdArray;
-  logits?: NdArray;
-  q?: NdArray;
-  k?: NdArray;
-  v?: NdArray;
-}
-interface Output {
-  logits?: NdArray;
-  hidden?: NdArray;
-  layers?: ReadonlyMap<number, Readings>;
-}
-interface ContractGenerate {
-  maxTokens?: number;
-  temperature?: number;
-  topK?: number;
-  topP?: number;
-  minP?: number;
-  repetitionPenalty?: number;
-  seed?: number;
-  stop?: readonly string[];
-  session?: Session;
-  inspect?: Omit<ContractInspect, 'rows'>;
-  signal?: AbortSignal;
-  plain?: boolean;
-}
-interface ContractToken {
-  id: number;
-  text: string;
-  logProbability: number;
-  layers?: ReadonlyMap<number, Readings>;
-}
-interface ContractSession extends Disposable {
-  readonly length: number;
-  readonly bytes: number;
-  dispose(): void;
-  truncate(length: number): void;
-}
-interface ContractModel extends Disposable {
-  readonly config: { readonly vocabulary: number; readonly dK: number; readonly family: string };
-  readonly parameterCount: number;
-  readonly bytes: number;
-  readonly tokenizer?: ContractTokenizer | undefined;
-  readonly pooling?: 'mean' | 'cls' | 'last' | undefined;
-  readonly ignored: readonly string[];
-  readonly tokenizerProblem?: string | undefined;
-  dispose(): void;
-  forward(
-    ids: string | ArrayLike<number>,
-    options?: {
-      batch?: number;
-      rows?: 'all' | 'last';
-      hidden?: boolean;
-      session?: Session;
-      keyLengths?: ArrayLike<number>;
-      inspect?: ContractInspect;
-      plain?: boolean;
-    },
-  ): Output;
-  session(options?: { capacity?: number; format?: 'f32' | 'bf16' }): ContractSession;
-  generate(
-    prompt: string | ArrayLike<number>,
-    options?: ContractGenerate,
-  ): AsyncIterable<ContractToken>;
-  loss(ids: string | ArrayLike<number>, options?: { batch?: number; plain?: boolean }): number;
-  embed(
-    texts: readonly (string | ArrayLike<number>)[],
-    options?: {
-      pooling?: 'mean' | 'cls' | 'last';
-      normalize?: boolean;
-      truncate?: boolean;
-      plain?: boolean;
-    },
-  ): NdArray;
-}
-interface Contract {
-  load(engine: Qkv, source: ContractSource, options?: ContractLoadOptions): Promise<ContractModel>;
-  create(
-    engine: Qkv,
-    config: Config,
-    weights: Readonly<Record<string, NdArray>>,
-    options?: { format?: Format; maxLength?: number },
-  ): ContractModel;
-}
-export const contract: Contract = models;
 
 export async function use(engine: Qkv, train: TrainQkv, model: LanguageModel): Promise<void> {
   // An engine that trains is one that runs models, and what a trainer is made of a model is made of too.

@@ -1,211 +1,65 @@
-// The types of qkv/train, checked by the compiler alone: the contract, written out a second time, and misuse that it refuses.
-import type * as qkv from 'qkv';
-import type { ArrayInput, AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
+// The types of qkv/train, checked by the compiler alone: every option, what functions return, and misuse that is refused.
+import type { AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
 import { init, QkvError } from 'qkv/train';
-import type { GruWeights, LanguageModel, Seq2Seq, Trainer, TrainQkv } from 'qkv/train';
-
-type OwnedNumbers = ReturnType<Float32Array['slice']>;
-interface Weights {
-  readonly wx: NdArray;
-  readonly wh: NdArray;
-  readonly bx: Float32Array;
-  readonly bh: Float32Array;
-}
-interface Contract extends Qkv {
-  attentionBackward(
-    dOutput: ArrayInput,
-    q: ArrayInput,
-    k: ArrayInput,
-    v: ArrayInput,
-    saved: { output: ArrayInput; lse: ArrayInput },
-    options?: AttentionOptions & { needs?: { bias?: boolean; sinks?: boolean } },
-  ): {
-    dq: OwnedArray;
-    dk: OwnedArray;
-    dv: OwnedArray;
-    dBias?: OwnedArray;
-    dSinks?: OwnedNumbers;
-  };
-  linearBackward(
-    dOutput: ArrayInput,
-    x: ArrayInput,
-    w: ArrayInput,
-    options?: { layout?: 'in_out' | 'out_in'; bias?: boolean },
-  ): { dx: OwnedArray; dw: OwnedArray; dBias?: OwnedNumbers };
-  softmaxBackward(
-    dOutput: ArrayInput,
-    output: ArrayInput,
-    options?: { axis?: number; temperature?: number },
-  ): OwnedArray;
-  layerNormBackward(
-    dOutput: ArrayInput,
-    x: ArrayInput,
-    options?: { gamma?: Float32Array; beta?: Float32Array; axis?: number; epsilon?: number },
-  ): { dx: OwnedArray; dGamma: OwnedNumbers; dBeta: OwnedNumbers };
-  rmsNormBackward(
-    dOutput: ArrayInput,
-    x: ArrayInput,
-    options?: { gamma?: Float32Array; axis?: number; epsilon?: number },
-  ): { dx: OwnedArray; dGamma: OwnedNumbers };
-  activationBackward(
-    dOutput: ArrayInput,
-    x: ArrayInput,
-    kind: 'relu' | 'gelu' | 'gelu_tanh' | 'silu',
-  ): OwnedArray;
-  gateBackward(
-    dOutput: ArrayInput,
-    x: ArrayInput,
-    y: ArrayInput,
-    kind: 'swiglu' | 'geglu',
-  ): { dx: OwnedArray; dy: OwnedArray };
-  rotaryEmbeddingBackward(dOutput: ArrayInput, options?: qkv.RotaryOptions): OwnedArray;
-  embeddingBackward(dOutput: ArrayInput, ids: ArrayLike<number>, vocabulary: number): OwnedArray;
-  crossEntropy(
-    logits: ArrayInput,
-    targets: ArrayLike<number>,
-    options?: { ignoreIndex?: number; labelSmoothing?: number },
-  ): { loss: number; correct: number; counted: number; dLogits: OwnedArray };
-  gru(x: ArrayInput, weights: Weights, options?: { h0?: ArrayInput }): OwnedArray;
-  gruBackward(
-    dOutput: ArrayInput,
-    x: ArrayInput,
-    weights: Weights,
-    options?: { h0?: ArrayInput; output?: ArrayInput },
-  ): { dx: OwnedArray; dh0: OwnedArray; dWeights: Weights };
-
-  languageModel(config: ModelConfig, options?: TrainerOptions): ContractTrainer<ContractModel>;
-  seq2seq(
-    config: Seq2SeqSizes,
-    options?: TrainerOptions,
-  ): ContractTrainer<ContractSeq2Seq, ContractPairs>;
-}
-
-interface TrainerOptions {
-  seed?: number;
-  learningRate?: number | { peak: number; warmup: number; steps: number; final?: number };
-  betas?: readonly [number, number];
-  epsilon?: number;
-  weightDecay?: number;
-  clipNorm?: number;
-  dropout?: number;
-}
-interface ModelConfig {
-  vocabulary: number;
-  numLayers: number;
-  dModel: number;
-  numHeads: number;
-  numKvHeads?: number;
-  dK?: number;
-  dFeedForward: number;
-  maxLength: number;
-  causal?: boolean;
-  norm?: 'pre' | 'post';
-  normType?: 'layer' | 'rms';
-  epsilon?: number;
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu';
-  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi';
-  rotary?: { base?: number; rotaryDim?: number; interleaved?: boolean };
-  qkNorm?: boolean;
-  parallelResidual?: boolean;
-  tiedEmbeddings?: boolean;
-  embeddingScale?: number;
-  window?: number;
-  attentionSoftcap?: number;
-}
-interface Seq2SeqSizes {
-  kind: 'gru' | 'gru_attention' | 'transformer';
-  vocabulary: number;
-  dModel: number;
-  numHeads?: number;
-  numLayers?: number;
-  dFeedForward?: number;
-  maxLength: number;
-  score?: 'additive' | 'dot';
-}
-interface ContractBatch {
-  ids: ArrayLike<number>;
-  targets: ArrayLike<number>;
-  batch: number;
-  keyLengths?: ArrayLike<number>;
-  source?: ArrayLike<number>;
-  sourceLengths?: ArrayLike<number>;
-}
-/** What the contract leaves open, a model that translates cannot do without. */
-interface ContractPairs extends ContractBatch {
-  source: ArrayLike<number>;
-}
-interface ContractTrainer<Model, Given = ContractBatch> {
-  readonly steps: number;
-  readonly parameterCount: number;
-  readonly model: Model;
-  step(batch: Given): {
-    loss: number;
-    accuracy: number;
-    gradientNorm: number;
-    learningRate: number;
-    step: number;
-  };
-  evaluate(batch: Given): { loss: number; accuracy: number };
-  parameters(): {
-    readonly names: readonly string[];
-    value(name: string): NdArray;
-    gradient(name: string): NdArray;
-    set(name: string, value: NdArray): void;
-  };
-  save(options?: { optimizer?: boolean; format?: 'f32' | 'bf16' | 'int8' }): Uint8Array;
-  load(bytes: Uint8Array): void;
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
-interface ContractModel {
-  readonly config: Readonly<Required<ModelConfig>> | object;
-  readonly parameterCount: number;
-  forward(
-    ids: ArrayLike<number>,
-    options?: {
-      batch?: number;
-      keyLengths?: ArrayLike<number>;
-      inspect?: {
-        layers?: readonly number[];
-        weights?: boolean;
-        entropy?: boolean;
-        residuals?: boolean;
-        projections?: boolean;
-      };
-    },
-  ): {
-    logits?: NdArray;
-    layers?: ReadonlyMap<
-      number,
-      Partial<Record<'weights' | 'entropy' | 'residual' | 'q' | 'k' | 'v', NdArray>>
-    >;
-  };
-  loss(ids: ArrayLike<number>, options?: { batch?: number }): number;
-}
-interface ContractSeq2Seq {
-  readonly config: Seq2SeqSizes;
-  translate(
-    source: ArrayLike<number>,
-    options: {
-      batch?: number;
-      sourceLengths?: ArrayLike<number>;
-      start: number;
-      end: number;
-      maxLength: number;
-    },
-  ): { ids: Int32Array[]; weights: NdArray[] };
-  reach(source: ArrayLike<number>): Float32Array;
-}
+import type { GruWeights, LanguageModel, Seq2Seq, Seq2SeqConfig, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
+import { every } from './same.js';
 
 declare const engine: TrainQkv;
-declare const contract: Contract;
 declare const x: NdArray;
+declare const numbers: Float32Array;
 declare const weights: GruWeights;
 
-// What is there fulfils the contract, and there is nothing that the contract has not.
-export const kept: Contract = engine;
-export const none: Exclude<keyof TrainQkv, keyof Contract> extends never ? true : false = true;
-export const returned: ReturnType<TrainQkv['gruBackward']> = contract.gruBackward(x, x, weights);
+/** Every option of every function, and what the function returns. */
+export function returns(attention: AttentionOptions): unknown[] {
+  const saved = { output: x, lse: x };
+  const ofNorm = { gamma: numbers, axis: 0, epsilon: 1 };
+  const given = { ...attention, needs: { bias: true, sinks: true } } as const;
+  const { dq, dk, dv, dBias } = engine.attentionBackward(x, x, x, x, saved, given);
+  const linear = engine.linearBackward(x, x, x, { layout: 'out_in', bias: true });
+  const norm = engine.layerNormBackward(x, x, { ...ofNorm, beta: numbers });
+  const rms = engine.rmsNormBackward(x, x, ofNorm);
+  const gate = engine.gateBackward(x, x, x, 'geglu');
+  const { dx, dh0, dWeights } = engine.gruBackward(x, x, weights, { h0: x, output: x });
+  const options = { ignoreIndex: 0, labelSmoothing: 0.1 };
+  const { loss, correct, counted, dLogits } = engine.crossEntropy(x, [1], options);
+  const arrays: OwnedArray[] = [
+    ...[dq, dk, dv, linear.dx, linear.dw, norm.dx, rms.dx, gate.dx, gate.dy, dx, dh0, dLogits],
+    engine.softmaxBackward(x, x, { axis: 0, temperature: 1 }),
+    engine.activationBackward(x, x, 'gelu_tanh'),
+    engine.rotaryEmbeddingBackward(x, { offset: 1, numHeads: 1 }),
+    engine.embeddingBackward(x, Uint8Array.of(1), 2),
+    engine.gru(x, weights, { h0: x }),
+  ];
+  const vectors: Float32Array[] = [norm.dGamma, norm.dBeta, rms.dGamma, dWeights.bx, dWeights.bh];
+  const rates = { peak: 1, warmup: 1, steps: 1, final: 1 };
+  const trainerOptions = every<TrainerOptions>()({
+    ...{ seed: 1, learningRate: rates, betas: [0, 0] as const, epsilon: 1, weightDecay: 1 },
+    ...{ clipNorm: 1, dropout: 0.1, deviation: 1 },
+  });
+  const pair = every<Seq2SeqConfig>()({
+    ...{ kind: 'gru_attention', vocabulary: 2, dModel: 4, numHeads: 1, numLayers: 1 },
+    ...{ dFeedForward: 1, maxLength: 3, score: 'dot' },
+  });
+  const trainer = engine.seq2seq(pair, trainerOptions);
+  const rows = { ids: [0], targets: [1], batch: 1, source: [1], sourceLengths: [1] };
+  const steps: number[] = Object.values(trainer.step(rows));
+  const { loss: judged, accuracy } = trainer.evaluate(rows);
+  trainer.differentiate(rows);
+  const { names, value, gradient, set } = trainer.parameters();
+  names.forEach((name) => set(name, value(name) satisfies NdArray));
+  const file: Uint8Array = trainer.save({ optimizer: true, format: 'int8' });
+  trainer.load(file);
+  trainer[Symbol.dispose]();
+  const how = { batch: 1, sourceLengths: [1], start: 0, end: 1, maxLength: 3 };
+  const { ids, weights: read } = trainer.model.translate([1], how);
+  const said: readonly [readonly Int32Array[], readonly NdArray[]] = [ids, read];
+  const counts: number[] = [
+    ...[trainer.steps, trainer.parameterCount, loss, correct, counted, judged, accuracy, ...steps],
+  ];
+  const reach: Float32Array = trainer.model.reach([1]);
+  return [arrays, vectors, dBias, gradient('x'), said, counts, reach];
+}
+
 export const started: (options?: InitOptions) => Promise<TrainQkv> = init;
 export const error: typeof QkvError = QkvError;
 

@@ -1,372 +1,132 @@
-// The types of the package, checked by the compiler alone: what is exported has these types and no
-// others, and every misuse marked here is refused. `npx tsc -p tests/package` says nothing when all is well.
+// The types of the package, checked by the compiler alone: every option is there and no other, results have the types that
+// they are given here, and every misuse marked here is refused. `npx tsc -p tests/package` says nothing when all is well.
 import { init, QkvError, type QkvErrorCode } from 'qkv';
 import type * as qkv from 'qkv';
 
-// The contract, written out a second time: a change of the package that is not one of the contract is an
-// error here, in one direction or the other.
-interface NdArray<Shape extends readonly number[] = readonly number[]> {
-  readonly data: Float32Array;
-  readonly shape: Shape;
-}
-type OwnedNumbers = ReturnType<Float32Array['slice']>;
-interface OwnedArray<Shape extends readonly number[] = readonly number[]> extends NdArray<Shape> {
-  readonly data: OwnedNumbers;
-}
-type Integers = Int32Array | readonly number[];
-interface NdMask {
-  readonly data: Uint8Array;
-  readonly shape: readonly number[];
-}
-interface Tensor {
-  readonly shape: readonly number[];
-  view(): Float32Array;
-  toNdArray(): OwnedArray;
-  set(data: ArrayLike<number>): void;
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
-type ArrayInput = NdArray | Tensor;
-type Variant = 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads';
-interface InitOptions {
-  variant?: 'auto' | Variant | undefined;
-  threads?: number | 'auto' | undefined;
-  deterministic?: boolean | undefined;
-  shared?: boolean | undefined;
-  wasm?:
-    string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response> | undefined;
-}
-interface EngineInfo {
-  readonly version: string;
-  readonly variant: Variant;
-  readonly threads: number;
-  readonly isa: string;
-}
-interface AttentionOptions {
-  numHeads?: number | undefined;
-  numKvHeads?: number | undefined;
-  scale?: number | undefined;
-  softcap?: number | undefined;
-  temperature?: number | undefined;
-  causal?: boolean | undefined;
-  causalOffset?: number | Integers | undefined;
-  window?: readonly [left: number, right: number] | undefined;
-  mask?: NdMask | ArrayInput | undefined;
-  bias?: ArrayInput | Alibi | undefined;
-  keyLengths?: Integers | undefined;
-  sinks?: Float32Array | undefined;
-  dropout?: { readonly rate: number; readonly seed: number } | undefined;
-  cache?: KvCache | undefined;
-  returnWeights?: boolean | undefined;
-  returnLogits?: 'raw' | 'capped' | 'biased' | undefined;
-  returnLse?: boolean | undefined;
-  returnEntropy?: boolean | undefined;
-  rows?: readonly [start: number, end: number] | undefined;
-  out?: Tensor | undefined;
-}
-interface Destination {
-  out: Tensor;
-}
-interface NewArray {
-  out?: undefined;
-}
-interface LayerNormOptions {
-  gamma?: Float32Array | undefined;
-  beta?: Float32Array | undefined;
-  axis?: number | undefined;
-  epsilon?: number | undefined;
-}
-interface Alibi {
-  readonly kind: 'alibi';
-  readonly slopes?: Float32Array | undefined;
-}
-interface KvCache {
-  readonly length: number;
-  readonly capacity: number;
-  append(keys: ArrayInput, values: ArrayInput): void;
-  keys(): OwnedArray<Extents4>;
-  values(): OwnedArray<Extents4>;
-  truncate(length: number): void;
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
-interface RotaryOptions {
-  offset?: number | undefined;
-  positions?: Integers | undefined;
-  base?: number | undefined;
-  rotaryDim?: number | undefined;
-  interleaved?: boolean | undefined;
-  scaling?:
-    | { type: 'linear' | 'ntk'; factor: number }
-    | {
-        type: 'yarn';
-        factor: number;
-        originalLength: number;
-        betaFast?: number | undefined;
-        betaSlow?: number | undefined;
-        attentionFactor?: number | undefined;
-      }
-    | undefined;
-  cos?: NdArray | undefined;
-  sin?: NdArray | undefined;
-  numHeads?: number | undefined;
-}
-type Extents3 = readonly [number, number, number];
-type Extents4 = readonly [number, number, number, number];
-interface AttentionExtras {
-  readonly weights?: OwnedArray<Extents4>;
-  readonly logits?: OwnedArray<Extents4>;
-  readonly lse?: OwnedArray<Extents3>;
-  readonly entropy?: OwnedArray<Extents3>;
-}
-interface AttentionResult extends AttentionExtras {
-  readonly output: OwnedArray;
-}
-interface MultiHeadAttentionConfig {
-  dModel: number;
-  numHeads: number;
-  numKvHeads?: number | undefined;
-  dK?: number | undefined;
-  dV?: number | undefined;
-  dContext?: number | undefined;
-  rotary?: RotaryOptions | undefined;
-  qkNorm?: 'layer' | 'rms' | undefined;
-  qkEpsilon?: number | undefined;
-  weightLayout?: 'in_out' | 'out_in' | undefined;
-}
-interface MultiHeadAttentionWeights {
-  wq?: NdArray | undefined;
-  wk?: NdArray | undefined;
-  wv?: NdArray | undefined;
-  wqkv?: NdArray | undefined;
-  wo: NdArray;
-  bq?: Float32Array | undefined;
-  bk?: Float32Array | undefined;
-  bv?: Float32Array | undefined;
-  bqkv?: Float32Array | undefined;
-  bo?: Float32Array | undefined;
-  qGamma?: Float32Array | undefined;
-  kGamma?: Float32Array | undefined;
-  qBeta?: Float32Array | undefined;
-  kBeta?: Float32Array | undefined;
-}
-type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
-  context?: ArrayInput | undefined;
-};
-interface MultiHeadAttention {
-  forward<O extends qkv.Exactly<O, LayerOptions> = qkv.Unsaid<LayerOptions>>(
-    x: ArrayInput,
-    options?: O,
-  ): qkv.ResultOf<O>;
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
-interface TransformerBlockConfig extends MultiHeadAttentionConfig {
-  dFeedForward: number;
-  norm?: 'pre' | 'post' | undefined;
-  normType?: 'layer' | 'rms' | undefined;
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | undefined;
-  crossAttention?: boolean | undefined;
-  epsilon?: number | undefined;
-}
-interface NormWeights {
-  gamma: Float32Array;
-  beta?: Float32Array | undefined;
-}
-interface TransformerBlockWeights {
-  attention: MultiHeadAttentionWeights;
-  cross?: MultiHeadAttentionWeights | undefined;
-  norm1: NormWeights;
-  normCross?: NormWeights | undefined;
-  norm2: NormWeights;
-  w1: NdArray;
-  b1?: Float32Array | undefined;
-  w2: NdArray;
-  b2?: Float32Array | undefined;
-  wGate?: NdArray | undefined;
-  bGate?: Float32Array | undefined;
-}
-type BlockOptions = LayerOptions & { contextKeyLengths?: Integers | undefined };
-interface TransformerBlock {
-  forward<O extends qkv.Exactly<O, BlockOptions> = qkv.Unsaid<BlockOptions>>(
-    x: ArrayInput,
-    options?: O,
-  ): qkv.ResultOf<O>;
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
-type Layout = 'interleaved' | 'concatenated';
-interface SinusoidalOptions {
-  offset?: number | undefined;
-  base?: number | undefined;
-  layout?: Layout | undefined;
-}
-interface GeluOptions {
-  approximate?: 'none' | 'tanh' | undefined;
-}
-interface LinearOptions {
-  bias?: Float32Array | undefined;
-  layout?: 'in_out' | 'out_in' | undefined;
-}
-interface LinearLayer {
-  forward(x: ArrayInput, options: Destination): void;
-  forward(x: ArrayInput, options?: NewArray): OwnedArray;
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
-interface SoftmaxOptions {
-  axis?: number | undefined;
-  temperature?: number | undefined;
-}
-interface Qkv {
-  readonly info: EngineInfo;
-  tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
-  attention<O extends qkv.Exactly<O, AttentionOptions> = qkv.Unsaid<AttentionOptions>>(
-    ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: O]
-  ): qkv.ResultOf<O>;
-  kvCache(options: {
-    batch?: number | undefined;
-    numKvHeads: number;
-    capacity: number;
-    dK: number;
-    dV?: number | undefined;
-    format?: 'f32' | 'bf16' | undefined;
-  }): KvCache;
-  multiHeadAttention(
-    config: MultiHeadAttentionConfig,
-    weights: MultiHeadAttentionWeights,
-  ): MultiHeadAttention;
-  transformerBlock(
-    config: TransformerBlockConfig,
-    weights: TransformerBlockWeights,
-  ): TransformerBlock;
-  sinusoidalEncoding(
-    length: number,
-    dModel: number,
-    options: SinusoidalOptions & Destination,
-  ): void;
-  sinusoidalEncoding(
-    length: number,
-    dModel: number,
-    options?: SinusoidalOptions & NewArray,
-  ): OwnedArray;
-  sinusoidalShift(
-    k: number,
-    dModel: number,
-    options?: {
-      base?: number | undefined;
-      form?: 'blocks' | 'dense' | undefined;
-      layout?: Layout | undefined;
-    },
-  ): OwnedArray;
-  rotaryEmbedding(x: ArrayInput, options: RotaryOptions & Destination): void;
-  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions & NewArray): OwnedArray;
-  alibiSlopes(numHeads: number): OwnedNumbers;
-  t5RelativeBias(
-    ...args: [
-      table: ArrayInput,
-      queryLength: number,
-      keyLength: number,
-      options?: {
-        bidirectional?: boolean | undefined;
-        maxDistance?: number | undefined;
-        offset?: number | undefined;
-      },
-    ]
-  ): OwnedArray;
-  transformerXlBias(q: ArrayInput, r: ArrayInput, v: ArrayInput): OwnedArray;
-  learnedEncoding(
-    table: ArrayInput,
-    length: number,
-    options?: { offset?: number | undefined; outOfRange?: 'error' | 'clamp' | undefined },
-  ): OwnedArray;
-  layerNorm(x: ArrayInput, options: LayerNormOptions & Destination): void;
-  layerNorm(x: ArrayInput, options?: LayerNormOptions & NewArray): OwnedArray;
-  rmsNorm(x: ArrayInput, options: Omit<LayerNormOptions, 'beta'> & Destination): void;
-  rmsNorm(x: ArrayInput, options?: Omit<LayerNormOptions, 'beta'> & NewArray): OwnedArray;
-  gelu(x: ArrayInput, options: GeluOptions & Destination): void;
-  gelu(x: ArrayInput, options?: GeluOptions & NewArray): OwnedArray;
-  softmax(x: ArrayInput, options: SoftmaxOptions & Destination): void;
-  softmax(x: ArrayInput, options?: SoftmaxOptions & NewArray): OwnedArray;
-  linear(x: ArrayInput, w: ArrayInput, options: LinearOptions & Destination): void;
-  linear(x: ArrayInput, w: ArrayInput, options?: LinearOptions & NewArray): OwnedArray;
-  linearLayer(w: ArrayInput, options?: LinearOptions): LinearLayer;
-  embedding(table: ArrayInput, ids: Integers): OwnedArray;
-  entropy(weights: ArrayInput): OwnedArray;
-  headStatistics(weights: ArrayInput): {
-    entropy: OwnedArray;
-    distance: OwnedArray;
-    maxWeight: OwnedArray;
-    firstKey: OwnedArray;
-  };
-  attentionRollout(weights: ArrayInput): OwnedArray;
-  effectiveRank(
-    left: ArrayInput,
-    right: ArrayInput,
-    options?: { transposed?: boolean },
-  ): OwnedArray;
-  memory(): { heapBytes: number; usedBytes: number; handles: number };
-  dispose(): void;
-  [Symbol.dispose](): void;
-}
+import { every, same, type Same } from './same.js';
+
 type Code =
-  | 'invalid_argument'
-  | 'shape_mismatch'
-  | 'out_of_range'
-  | 'out_of_memory'
-  | 'busy'
-  | 'disposed'
-  | 'unsupported'
-  | 'thread_lost'
-  | 'load_failed';
+  | ('invalid_argument' | 'shape_mismatch' | 'out_of_range' | 'out_of_memory' | 'busy')
+  | ('disposed' | 'unsupported' | 'thread_lost' | 'load_failed');
 
-/** True for one and the same type, down to `readonly`, `?` and the types of parameters. */
-type Same<A, B> =
-  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-const same = <T extends true>(_: T extends true ? 'same' : never): void => undefined;
-
-same<Same<typeof init, (options?: InitOptions) => Promise<Qkv>>>('same');
-same<Same<qkv.Qkv, Qkv>>('same');
-same<Same<qkv.InitOptions, InitOptions>>('same');
-same<Same<qkv.EngineInfo, EngineInfo>>('same');
-same<Same<qkv.Tensor, Tensor>>('same');
-same<Same<qkv.NdArray, NdArray>>('same');
-same<Same<qkv.NdMask, NdMask>>('same');
-same<Same<qkv.OwnedArray, OwnedArray>>('same');
-same<Same<qkv.OwnedNumbers, OwnedNumbers>>('same');
-same<Same<qkv.Integers, Integers>>('same');
-same<Same<qkv.NewArray, NewArray>>('same');
-same<Same<qkv.ArrayInput, ArrayInput>>('same');
-same<Same<qkv.Variant, Variant>>('same');
-same<Same<qkv.AttentionOptions, AttentionOptions>>('same');
-same<Same<qkv.AttentionExtras, AttentionExtras>>('same');
-same<Same<qkv.AttentionResult, AttentionResult>>('same');
-same<Same<qkv.MultiHeadAttentionConfig, MultiHeadAttentionConfig>>('same');
-same<Same<qkv.MultiHeadAttentionWeights, MultiHeadAttentionWeights>>('same');
-same<Same<qkv.LayerOptions, LayerOptions>>('same');
-same<Same<qkv.MultiHeadAttention, MultiHeadAttention>>('same');
-same<Same<qkv.Alibi, Alibi>>('same');
-same<Same<qkv.KvCache, KvCache>>('same');
-same<Same<qkv.RotaryOptions, RotaryOptions>>('same');
-same<Same<qkv.TransformerBlockConfig, TransformerBlockConfig>>('same');
-same<Same<qkv.TransformerBlockWeights, TransformerBlockWeights>>('same');
-same<Same<qkv.BlockOptions, BlockOptions>>('same');
-same<Same<qkv.TransformerBlock, TransformerBlock>>('same');
-same<Same<qkv.LinearOptions, LinearOptions>>('same');
-same<Same<qkv.LinearLayer, LinearLayer>>('same');
+same<Same<typeof init, (options?: qkv.InitOptions) => Promise<qkv.Qkv>>>('same');
 same<Same<QkvErrorCode, Code>>('same');
 same<Same<QkvError['code'], Code>>('same');
+same<Same<qkv.Variant, 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads'>>('same');
+same<Same<qkv.ArrayInput, qkv.NdArray | qkv.Tensor>>('same');
+same<Same<qkv.Integers, Int32Array | readonly number[]>>('same');
+same<Same<qkv.OwnedArray['data'], ReturnType<Float32Array['slice']>>>('same');
 // @ts-expect-error: Same can tell other arrays,
-same<Same<NdArray, NdMask>>('same');
+same<Same<qkv.NdArray, qkv.NdMask>>('same');
 // @ts-expect-error: an option more,
-same<Same<qkv.InitOptions, InitOptions & { workers?: number }>>('same');
+same<Same<qkv.InitOptions, qkv.InitOptions & { workers?: number }>>('same');
 // @ts-expect-error: and what is optional
-same<Same<{ output: NdArray }, { output?: NdArray }>>('same');
+same<Same<{ output: qkv.NdArray }, { output?: qkv.NdArray }>>('same');
 
 declare const engine: qkv.Qkv;
-declare const q: NdArray;
+declare const q: qkv.NdArray;
 declare const tensor: qkv.Tensor;
-declare const mask: NdMask;
+declare const mask: qkv.NdMask;
+declare const numbers: Float32Array;
+
+const rotary = every<qkv.RotaryOptions>()({
+  ...{ offset: 1, positions: [1], base: 1, rotaryDim: 2, interleaved: true, numHeads: 1 },
+  ...{ cos: q, sin: q },
+  scaling: { type: 'yarn', factor: 2, originalLength: 4, betaFast: 1, betaSlow: 1 },
+});
+const pairs = { window: [1, 1], rows: [0, 1] } as const;
+const extras = { returnWeights: true, returnLogits: 'raw', returnLse: true, returnEntropy: true } as const; // prettier-ignore
+const attentionOptions = {
+  ...{ scale: 1, softcap: 1, temperature: 1, causal: true, causalOffset: [0], mask, out: tensor },
+  ...{ bias: { kind: 'alibi' as const, slopes: numbers }, keyLengths: Int32Array.of(1) },
+  ...{ ...pairs, ...extras, sinks: numbers, dropout: { rate: 0.1, seed: 1 } },
+};
+
+// @ts-expect-error: an option is missing,
+every<qkv.LinearOptions>()({ layout: 'out_in' });
+// @ts-expect-error: or one is there that is none
+every<qkv.LinearOptions>()({ layout: 'out_in', bias: numbers, more: 1 });
+
+/** Every option of every function, and what the function returns. */
+export function returns(cache: qkv.KvCache): unknown[] {
+  const all = { ...attentionOptions, cache };
+  every<qkv.InitOptions>()({
+    ...{
+      variant: 'auto',
+      threads: 'auto',
+      deterministic: true,
+      shared: true,
+      wasm: new URL('x:y'),
+    },
+  });
+  every<qkv.AttentionOptions>()({ ...all, numHeads: 1, numKvHeads: 1 });
+  const layerOptions = every<qkv.LayerOptions>()({ ...all, context: tensor });
+  const blockOptions = every<qkv.BlockOptions>()({ ...all, context: q, contextKeyLengths: [1] });
+  const config = every<qkv.MultiHeadAttentionConfig>()({
+    ...{ dModel: 1, numHeads: 1, numKvHeads: 1, dK: 1, dV: 1, dContext: 1, rotary },
+    ...{ qkNorm: 'rms', qkEpsilon: 1, weightLayout: 'out_in' },
+  });
+  const weights = every<qkv.MultiHeadAttentionWeights>()({
+    ...{ wq: q, wk: q, wv: q, wqkv: q, wo: q, qGamma: numbers, kGamma: numbers },
+    ...{ bq: numbers, bk: numbers, bv: numbers, bqkv: numbers, bo: numbers },
+    ...{ qBeta: numbers, kBeta: numbers },
+  });
+  const block = every<qkv.TransformerBlockConfig>()({
+    ...{ ...config, dFeedForward: 1, norm: 'post', normType: 'rms', activation: 'swiglu' },
+    ...{ crossAttention: true, epsilon: 1 },
+  });
+  const norm = { gamma: numbers, beta: numbers };
+  const blockWeights = every<qkv.TransformerBlockWeights>()({
+    ...{ attention: weights, cross: weights, norm1: norm, normCross: norm, norm2: norm },
+    ...{ w1: q, b1: numbers, w2: q, b2: numbers, wGate: q, bGate: numbers },
+  });
+  const linear = every<qkv.LinearOptions>()({ bias: numbers, layout: 'out_in' });
+  const ofNorm = { gamma: numbers, axis: 0, epsilon: 1 };
+  const bias = { bidirectional: true, maxDistance: 1, offset: 1 };
+  const sinusoidal = { offset: 1, base: 1, layout: 'concatenated' } as const;
+  const arrays: qkv.OwnedArray[] = [
+    engine.sinusoidalEncoding(1, 2, sinusoidal),
+    engine.sinusoidalShift(1, 2, { base: 1, form: 'dense', layout: 'interleaved' }),
+    engine.rotaryEmbedding(tensor, rotary),
+    engine.t5RelativeBias(q, 1, 1, bias),
+    engine.transformerXlBias(q, tensor, q),
+    engine.learnedEncoding(q, 1, { offset: 1, outOfRange: 'clamp' }),
+    engine.layerNorm(q, { ...ofNorm, beta: numbers }),
+    engine.rmsNorm(q, ofNorm),
+    engine.gelu(q, { approximate: 'tanh' }),
+    engine.softmax(q, { axis: 0, temperature: 1 }),
+    engine.linear(q, tensor, linear),
+    engine.linearLayer(tensor, linear).forward(q),
+    engine.embedding(q, [1]),
+    engine.entropy(q),
+    ...Object.values(engine.headStatistics(q)),
+    engine.attentionRollout(q),
+    engine.effectiveRank(q, q, { transposed: true }),
+    ...[cache.keys(), cache.values(), tensor.toNdArray()],
+  ];
+  const written: void[] = [
+    engine.sinusoidalEncoding(1, 2, { ...sinusoidal, out: tensor }),
+    engine.rotaryEmbedding(tensor, { ...rotary, out: tensor }),
+    engine.layerNorm(q, { ...ofNorm, beta: numbers, out: tensor }),
+    engine.rmsNorm(q, { ...ofNorm, out: tensor }),
+    engine.gelu(q, { approximate: 'none', out: tensor }),
+    engine.softmax(q, { axis: 0, out: tensor }),
+    engine.linear(q, q, { ...linear, out: tensor }),
+    engine.linearLayer(q).forward(q, { out: tensor }),
+    ...[cache.append(q, tensor), cache.truncate(1), tensor.set([1]), engine.dispose()],
+  ];
+  const { weights: of, lse } = engine.multiHeadAttention(config, weights).forward(q, layerOptions);
+  const { logits, entropy } = engine.transformerBlock(block, blockWeights).forward(q, blockOptions);
+  same<Same<typeof of.shape, readonly [number, number, number, number]>>('same');
+  same<Same<typeof entropy.shape, readonly [number, number, number]>>('same');
+  const made: qkv.KvCache = engine.kvCache({
+    ...{ batch: 1, numKvHeads: 1, capacity: 1, dK: 1, dV: 1, format: 'bf16' },
+  });
+  const counts: number[] = [...Object.values(engine.memory()), made.length, made.capacity];
+  const slopes: qkv.OwnedNumbers = engine.alibiSlopes(1);
+  const { version, variant, threads, isa }: qkv.EngineInfo = engine.info;
+  return [arrays, written, lse, logits, counts, slopes, version, variant, threads, isa];
+}
 
 export function uses(): unknown[] {
   const { output, weights } = engine.attention(q, tensor, q, { mask, returnWeights: true });

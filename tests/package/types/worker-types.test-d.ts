@@ -4,11 +4,7 @@ import type * as main from 'qkv';
 import type * as models from 'qkv/models';
 import { init, serve, QkvError } from 'qkv/worker';
 import type * as worker from 'qkv/worker';
-
-/** True for one and the same type, down to `readonly`, `?` and the types of parameters. */
-type Same<A, B> =
-  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-const same = <T extends true>(_: T extends true ? 'same' : never): void => undefined;
+import { same, type Same } from './same.js';
 
 /** The same members, so that reading and spreading them gives the same. */
 type Flat<T> = { [K in keyof T]: T[K] };
