@@ -1,19 +1,14 @@
 // @build any
-// qkv/worker: AbortSignals, before a call, while it waits and while it runs.
+// qkv/worker: calls that are given up, before they are sent, while they wait and while they run, and calls whose worker goes.
+// The worker is often a puppet that answers when the test says so, so that a call waits or runs for certain.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv/worker';
 import { randomArray, zeros } from '../../support/js/arrays.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
-import { inTime } from '../../support/js/patience.js';
-import {
-  initBehindGate,
-  longProblem,
-  overPort,
-  workerOf,
-  workersOf,
-} from '../../support/js/workers.js';
+import { puppetEngine, settled, soon } from '../../support/js/puppet.js';
+import { initBehindGate, overPort, workerOf } from '../../support/js/workers.js';
 
 const x = randomArray([1, 1, 2, 4], 1);
 const reason = new Error('no longer wanted');
@@ -37,91 +32,6 @@ describe('worker: a call', () => {
     await watched.gelu(input, { signal: new AbortController().signal });
     assert.equal(sent.length, 1);
     await close();
-  });
-
-  test('that is aborted while it waits never runs', async () => {
-    const { q, k, v } = longProblem();
-    const cache = await engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
-    const controller = new AbortController();
-    const { signal } = controller;
-    const first = engine.attention(q, k, v);
-    const second = cache.append(x, x, { signal });
-    const third = cache.append(x, x);
-    controller.abort(reason);
-    await assert.rejects(second, reason);
-    await Promise.all([first, third]);
-    assert.equal(cache.length, 2);
-    assert.equal((await cache.keys()).shape[2], 2);
-    assert.equal(listeners(signal), 0);
-    await cache.dispose();
-  });
-
-  test('that is aborted while it runs is rejected at once, and its result is dropped', async () => {
-    const { engine: held, gate } = await initBehindGate();
-    const cache = await held.kvCache({ numKvHeads: 1, capacity: 2, dK: 4 });
-    const controller = new AbortController();
-    const { signal } = controller;
-    const order = [];
-    const call = held.attention(x, x, x, { cache, causal: true, signal });
-    const next = held.gelu(x).then(() => order.push('next'));
-    await gate.begun(1);
-    controller.abort(reason);
-    // The worker still holds the call: nothing that it says can have settled it.
-    await assert.rejects(inTime(call, 'the call'), reason);
-    assert.deepEqual(order, []);
-    gate.open();
-    await next;
-    // What it does to a cache happens, and is known of.
-    assert.equal(cache.length, 2);
-    assert.equal(listeners(signal), 0);
-    await held.dispose();
-  });
-
-  test('that would make a handle and is aborted leaves none behind', async () => {
-    const { handles } = await engine.memory();
-    const controller = new AbortController();
-    const made = engine.tensor([1000], undefined, { signal: controller.signal });
-    controller.abort(reason);
-    await assert.rejects(made, reason);
-    await engine.gelu(x);
-    assert.equal((await engine.memory()).handles, handles);
-  });
-
-  test('that waits for any of several workers and is aborted never runs', async () => {
-    const { q, k, v } = longProblem();
-    const { made, value: pool } = await workersOf(() => init({ workers: 2 }));
-    const sent = [];
-    for (const worker of made) {
-      const { postMessage } = worker;
-      worker.postMessage = (message, transfer) => {
-        sent.push(message.method);
-        postMessage.call(worker, message, transfer);
-      };
-    }
-    const controller = new AbortController();
-    const { signal } = controller;
-    const running = [pool.attention(q, k, v), pool.attention(q, k, v)];
-    const [given, kept] = [pool.gelu(x, { signal }), pool.rmsNorm(x, { signal: undefined })];
-    const late = pool.entropy(x, { signal: new AbortController().signal });
-    assert.equal(listeners(signal), 1);
-    controller.abort(reason);
-    await assert.rejects(given, reason);
-    await Promise.all([...running, kept, late]);
-    assert.equal(listeners(signal), 0);
-    assert.deepEqual(sent.sort(), ['attention', 'attention', 'entropy', 'rmsNorm']);
-    await pool.dispose();
-  });
-
-  test('with a signal gives its result, and its listener goes', async () => {
-    const { signal } = new AbortController();
-    const expected = await engine.gelu(x);
-    expectSame((await engine.gelu(x, { signal })).data, expected.data);
-    await assert.rejects(engine.alibiSlopes(-1, { signal }));
-    assert.equal(listeners(signal), 0);
-    const calls = Array.from({ length: 50 }, () => engine.gelu(x, { signal }));
-    assert.equal(listeners(signal), 50);
-    await Promise.all(calls);
-    assert.equal(listeners(signal), 0);
   });
 
   test('the reason may be anything, and a timeout is one', async () => {
@@ -190,5 +100,126 @@ describe('worker: init()', () => {
     controller.abort(reason);
     assert.equal((await engine.gelu(x)).data.length, 8);
     await engine.dispose();
+  });
+});
+
+/** An engine of one puppet whose first call runs and never ends by itself, and what gives up others. */
+async function busyEngine() {
+  const { engine, ports } = await puppetEngine(init, 1);
+  const running = engine.attention(x, x, x);
+  await settled();
+  const controller = new AbortController();
+  return { engine, port: ports[0], running, controller, signal: controller.signal };
+}
+
+describe('worker: a call that is given up', () => {
+  test('while it waits is never sent, and those behind it are', async () => {
+    const { engine, port, running, controller, signal } = await busyEngine();
+    const given = [engine.gelu(x, { signal }), engine.softmax(x, { signal })];
+    const kept = engine.rmsNorm(x);
+    await settled();
+    assert.equal(listeners(signal), 2);
+    controller.abort(reason);
+    for (const call of given) await assert.rejects(call, reason);
+    assert.equal(listeners(signal), 0);
+    port.answer();
+    await settled();
+    assert.deepEqual(port.methods, ['attention', 'rmsNorm']);
+    port.answer();
+    await Promise.all([running, kept]);
+    await engine.dispose();
+  });
+
+  test('while it runs is rejected at once, and its answer changes nothing', async () => {
+    const { engine, port, running, controller, signal } = await busyEngine();
+    port.answer();
+    await running;
+    const given = engine.gelu(x, { signal });
+    await settled();
+    assert.deepEqual(port.methods, ['attention', 'gelu']);
+    controller.abort(reason);
+    await assert.rejects(given, reason);
+    assert.equal(listeners(signal), 0);
+    port.answer({ value: 'too late' });
+    const next = engine.rmsNorm(x);
+    await settled();
+    port.answer({ value: 'next' });
+    assert.equal(await next, 'next');
+    await engine.dispose();
+  });
+
+  test('while it makes a handle has that disposed in the worker', async () => {
+    const { engine, port, running, controller, signal } = await busyEngine();
+    port.answer();
+    await running;
+    const given = engine.tensor([2], undefined, { signal });
+    await settled();
+    controller.abort(reason);
+    await assert.rejects(given, reason);
+    port.answer({ handle: { id: 7, shape: [2] } });
+    await settled();
+    const { method, target } = port.sent.at(-1);
+    assert.deepEqual([method, target], ['dispose', 7]);
+    await engine.dispose();
+  });
+
+  test('while it fills a cache leaves the cache with the length that it has now', async () => {
+    const { engine, port, running, controller, signal } = await busyEngine();
+    port.answer();
+    await running;
+    const making = engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
+    await settled();
+    port.answer({ handle: { id: 0, capacity: 9 } });
+    const cache = await making;
+    const given = cache.append(x, x, { signal });
+    await settled();
+    controller.abort(reason);
+    await assert.rejects(given, reason);
+    port.answer({ lengths: [2] });
+    assert.equal(cache.length, 2);
+    await engine.dispose();
+  });
+});
+
+describe('worker: when it goes', () => {
+  const ends = {
+    'is disposed': ({ engine }) => engine.dispose(),
+    'closes its port': ({ port }) => port.dispatchEvent(new Event('close')),
+    'could not read a message': ({ port }) => port.say({ 'qkv/worker': '*', unreadable: true }),
+    'has sent a message that cannot be read': ({ port }) =>
+      port.dispatchEvent(new Event('messageerror')),
+  };
+  for (const [what, end] of Object.entries(ends)) {
+    test(`because it ${what}: what runs, what waits and what comes is rejected, once`, async () => {
+      const given = await busyEngine();
+      const { engine, port, running, signal } = given;
+      const waiting = engine.gelu(x, { signal });
+      await settled();
+      end(given);
+      const code = what === 'is disposed' ? 'disposed' : 'load_failed';
+      await expectRejects(running, 'attention', code);
+      await expectRejects(waiting, 'gelu', code);
+      assert.equal(listeners(signal), 0);
+      await expectRejects(engine.rmsNorm(x), 'rmsNorm', code);
+      assert.deepEqual(port.methods, ['attention']);
+      assert.equal(
+        port.sent.filter((message) => message.end).length,
+        what === 'is disposed' ? 1 : 0,
+      );
+      await engine.dispose();
+    });
+  }
+
+  test('init() with the same options makes another engine', async () => {
+    const { engine, port, running } = await busyEngine();
+    running.catch(() => undefined);
+    port.dispatchEvent(new Event('close'));
+    // A list of one port: the very options that puppetEngine() has used.
+    const loading = init({ worker: [port], timeout: soon });
+    await settled();
+    port.asked.splice(0, port.asked.length - 1);
+    port.ready();
+    assert.notEqual(await loading, engine);
+    await (await loading).dispose();
   });
 });

@@ -1,13 +1,15 @@
 // @build any
-// qkv/worker: what stands here for a tensor of a worker: which messages it sends, and when it sends none.
+// qkv/worker: what stands here for a tensor or cache of a worker: which messages it sends, when it sends none, and that the
+// length of a cache is that of the cache in the worker, whatever becomes of a call.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv/worker';
-import { randomArray } from '../../support/js/arrays.js';
+import { randomArray, zeros } from '../../support/js/arrays.js';
 import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects } from '../../support/js/check.js';
 import { collect } from '../../support/js/collect.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
+import { overPort } from '../../support/js/workers.js';
 
 const x = randomArray([1, 1, 2, 4], 1);
 
@@ -110,5 +112,67 @@ test('worker: memory() adds up what every worker says', async () => {
   }));
   ports.forEach((port, i) => port.answer({ value: said[i] }));
   assert.deepEqual(await asked, { heapBytes: 333, usedBytes: 222, handles: 111 });
+  await engine.dispose();
+});
+
+describe('worker: the length of a cache', () => {
+  let over;
+  let cache;
+  before(async () => {
+    over = await overPort();
+    cache = await over.engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
+  });
+  after(() => over.close());
+  const tokens = (count) => zeros([1, 1, count, 4]);
+
+  test('follows append, truncate and attention', async () => {
+    assert.equal(cache.length, 0);
+    await cache.append(tokens(5), tokens(5));
+    assert.equal(cache.length, 5);
+    await cache.truncate(3);
+    assert.equal(cache.length, 3);
+    await over.engine.attention(tokens(1), tokens(1), tokens(1), { cache });
+    assert.equal(cache.length, 4);
+  });
+
+  test('is what it was after a call that was refused', async () => {
+    await expectRejects(cache.append(tokens(9), tokens(9)), 'KvCache.append', 'out_of_range');
+    assert.equal(cache.length, 4);
+    const refused = over.engine.attention(tokens(1), tokens(1), tokens(1), { cache, softcap: -1 });
+    await expectRejects(refused, 'attention', 'out_of_range', 'softcap');
+    assert.equal(cache.length, 4);
+    assert.equal((await cache.keys()).shape[2], 4);
+  });
+});
+
+test('worker: an answer that says nothing of a cache leaves its length as it was', async () => {
+  const { engine, ports } = await puppetEngine(init, 1);
+  const [port] = ports;
+  const tokens = zeros([1, 1, 1, 4]);
+  const making = engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
+  await settled();
+  port.answer({ handle: { id: 0, capacity: 9 } });
+  const cache = await making;
+  for (const [lengths, length] of [
+    [[3], 3],
+    [[], 3],
+    [[4], 4],
+    [[], 4],
+  ]) {
+    // prettier-ignore
+    const appending = cache.append(tokens, tokens);
+    await settled();
+    port.answer({ lengths });
+    await appending;
+    assert.equal(cache.length, length);
+  }
+  await engine.dispose();
+});
+
+test('worker: a handle is made where it was asked to be, also beside those it is made of', async () => {
+  const engine = await init({ workers: 2 });
+  const data = await engine.tensor([4], [1, 2, 3, 4], { worker: 1 });
+  const call = engine.tensor([4], data, { worker: 0 });
+  await expectRejects(call, 'tensor', 'invalid_argument', 'data is in worker 1', 'in worker 0');
   await engine.dispose();
 });

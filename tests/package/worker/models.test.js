@@ -9,7 +9,7 @@ import { expectRejects, expectSame, expectThrows } from '../../support/js/check.
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
-import { inTime, until } from '../../support/js/patience.js';
+import { inTime } from '../../support/js/patience.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
 import { overPort, workerOf } from '../../support/js/workers.js';
 import { gguf, ggufFile, safetensors } from '../models/support/files.js';
@@ -184,22 +184,6 @@ describe('tokens', () => {
     const [one] = await all(remote.generate(ids, { maxTokens: 1, inspect }));
     const [same] = await all(local.generate(ids, { maxTokens: 1, inspect }));
     expectSame(one.layers.get(1).weights.data, same.layers.get(1).weights.data, 'weight');
-  });
-
-  test('an abort is told with its reason, and leaves no generation behind', async () => {
-    const before = (await away.memory()).handles;
-    const stop = new AbortController();
-    const reason = new Error('enough');
-    let count = 0;
-    const iterate = async () => {
-      for await (const { id } of remote.generate(ids, { signal: stop.signal, stopTokens: [] })) {
-        count += Number(id >= 0);
-        if (count === 3) stop.abort(reason);
-      }
-    };
-    await assert.rejects(iterate(), (error) => error === reason);
-    assert.equal(count, 3);
-    assert.equal((await away.memory()).handles, before);
   });
 
   test('prompt and options are those at the call', async () => {
@@ -416,20 +400,6 @@ describe('loading', () => {
     assert.ok(bytes.byteLength > 0, 'it is still there');
     await model.dispose();
     await expectRejects(model.loss(ids), 'LanguageModel.loss', 'disposed', 'model');
-  });
-
-  test('an abort ends it in the worker too, and nothing is kept', async () => {
-    const before = (await away.memory()).handles;
-    const stop = new AbortController();
-    const reason = new Error('enough');
-    const onProgress = () => stop.abort(reason);
-    const loading = away.loadModel({ weights }, { signal: stop.signal, onProgress });
-    await assert.rejects(loading, (error) => error === reason);
-    let handles = -1;
-    await until(
-      async () => (handles = (await away.memory()).handles) === before,
-      () => `${handles}`,
-    );
   });
 
   test('what onProgress throws is what it is rejected with', async () => {

@@ -17,7 +17,6 @@ import {
   distUrl,
   initBehindGate,
   longProblem,
-  servingWorker,
   workerOf,
   workersOf,
 } from '../../support/js/workers.js';
@@ -55,28 +54,6 @@ describe('worker: a pool', () => {
     other.open();
     assert.deepEqual(await order, ['first', 'second']);
     await single.dispose();
-  });
-
-  test('gives each call to an idle worker, or to the first that becomes so', async () => {
-    const workers = [servingWorker(), servingWorker(), servingWorker()];
-    const pool = await init({ worker: workers });
-    const calls = workers.map((worker) => {
-      const sent = [];
-      const { postMessage } = worker;
-      worker.postMessage = (message, transfer) => {
-        sent.push(message.method);
-        postMessage.call(worker, message, transfer);
-      };
-      return sent;
-    });
-    await Promise.all(['gelu', 'rmsNorm', 'entropy', 'layerNorm'].map((name) => pool[name](x)));
-    assert.deepEqual(
-      calls.map(([first]) => first),
-      ['gelu', 'rmsNorm', 'entropy'],
-    );
-    assert.deepEqual(calls.map((sent) => sent[1]).filter(Boolean), ['layerNorm']);
-    await pool.dispose();
-    await Promise.all(workers.map((worker) => worker.terminate()));
   });
 
   test('memory() is the sum of its engines, whose memory is their own', async () => {
@@ -158,27 +135,10 @@ describe('worker: dispose()', () => {
     assert.equal(engine.info.workers, 1);
   });
 
-  test('rejects what waits for any of several workers', async () => {
-    const { engine: pool, gate } = await initBehindGate({ workers: 2 });
-    const calls = [1, 2, 3].map(() => pool.attention(x, x, x));
-    await gate.begun(2);
-    await pool.dispose();
-    for (const call of calls) await expectRejects(call, 'attention', 'disposed', 'the engine');
-  });
-
   test('is not disturbed by what a worker fails of on its way out', async () => {
     const { made, value: engine } = await workersOf(() => init());
     await engine.dispose();
     assert.ok(made[0].emit('error', new Error('too late')));
-  });
-
-  test('of one engine leaves another alone', async () => {
-    const [one, two] = await Promise.all([init(), init({ workers: 2 })]);
-    const call = two.gelu(x);
-    await one.dispose();
-    assert.equal((await call).data.length, 8);
-    await expectRejects(one.gelu(x), 'gelu', 'disposed');
-    await two.dispose();
   });
 });
 
@@ -284,15 +244,6 @@ describe('worker: a worker that does not start', () => {
       }
     });
   }
-
-  test('one of another version is told', async () => {
-    const host = `
-      import { parentPort } from 'node:worker_threads';
-      parentPort.on('message', (message) =>
-        parentPort.postMessage({ ...message, ready: { info: { version: '0.0.0' } }, lengths: [] }));`;
-    const copy = await copyBeside('old', host);
-    await expectRejects(copy.init(), 'init', 'load_failed', 'version 0.0.0', 'old copy or cache');
-  });
 
   test('one that never answers is given up after the timeout', async () => {
     const worker = workerOf('setInterval(() => {}, 1000);');

@@ -6,30 +6,15 @@ import * as main from 'qkv';
 import { init, QkvError } from 'qkv/worker';
 import { declared } from '../node/bad-input/declarations.js';
 import { zeros } from '../../support/js/arrays.js';
-import { expectRejects, expectSame } from '../../support/js/check.js';
+import { expectRejects, expectSame, expectSameResult } from '../../support/js/check.js';
 import { everything, operatorCalls } from '../../support/js/everything.js';
 import { expectedVariant, packageJson, read, wasmFile } from '../../support/js/files.js';
 
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
-const expectSameResults = (actual, expected) => {
-  assert.deepEqual(Object.keys(actual).sort(), Object.keys(expected).sort());
-  for (const [name, { data, shape }] of Object.entries(expected)) {
-    assert.deepEqual([...actual[name].shape], [...shape], `shape of ${name}`);
-    expectSame(actual[name].data, data, name);
-  }
-};
-
 test('worker: every operator that is declared is compared', () => {
   const called = new Set(operatorCalls.map(([method]) => `Qkv.${method}`));
-  const handles = [
-    'tensor',
-    'kvCache',
-    'multiHeadAttention',
-    'transformerBlock',
-    'linearLayer',
-    'memory',
-  ];
+  const handles = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock', 'linearLayer', 'memory']; // prettier-ignore
   const missing = [...declared().keys()].filter(
     (name) => name.startsWith('Qkv.') && !called.has(name) && !handles.includes(name.slice(4)),
   );
@@ -43,12 +28,32 @@ for (const options of [{}, { deterministic: true }, { workers: 3 }]) {
     const engine = await init(options);
     const expected = await everything(await main.init(rest));
     assert.ok(Object.keys(expected).length > 35);
-    expectSameResults(await everything(engine), expected);
+    expectSameResult(await everything(engine), expected);
     assert.equal((await engine.memory()).handles, 0);
     assert.equal(engine.info.workers, workers ?? 1);
     await engine.dispose();
   });
 }
+
+/** The methods and fields of an object and of what it inherits from. */
+const names = (object) => {
+  const found = new Set();
+  for (let at = object; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at)) {
+    for (const name of Object.getOwnPropertyNames(at)) if (name !== 'constructor') found.add(name);
+  }
+  return [...found].sort();
+};
+
+test('worker: an engine has the methods of one of qkv, loadModel, info, and no others, and they need no `this`', async () => {
+  const [engine, here] = [await init(), await main.init()];
+  assert.deepEqual(names(engine), [...names(here), 'loadModel'].sort());
+  assert.equal(Object.prototype.toString.call(engine), '[object AsyncQkv]');
+  assert.equal(typeof engine[asyncDispose], 'function');
+  const taken = Object.fromEntries(names(engine).map((name) => [name, engine[name]]));
+  expectSameResult(await everything(taken), await everything(here));
+  await taken.dispose();
+  await expectRejects(taken.gelu(zeros([2])), 'gelu', 'disposed', 'the engine is disposed');
+});
 
 test('worker: options that are inherited count as they do on the main thread', async () => {
   const engine = await init();
@@ -185,19 +190,6 @@ describe('worker: handles', () => {
     await expectRejects(append, 'KvCache.append', 'invalid_argument', 'values in worker 0');
     assert.equal((await cache.keys()).shape[2], 0);
     await Promise.all([cache.dispose(), tensor.dispose()]);
-  });
-
-  test('calls that are not awaited come in order', async () => {
-    const x = zeros([1, 1, 1, 4]);
-    const cache = await engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
-    const steps = Array.from({ length: 9 }, () => cache.append(x, x));
-    const last = cache.keys();
-    const gone = cache.dispose();
-    await Promise.all(steps);
-    assert.deepEqual((await last).shape, [1, 1, 9, 4]);
-    assert.equal(cache.length, 9);
-    await gone;
-    assert.equal((await engine.memory()).handles, 0);
   });
 
   test('asyncDispose disposes, as `await using` does, and once is enough', async () => {
