@@ -5,34 +5,9 @@ import { test } from 'node:test';
 import { init } from 'qkv';
 import { randomArray, zeros } from '../../support/js/arrays.js';
 import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
+import { linear, transposed } from '../../support/js/oracle.js';
 
 const engine = await init();
-const u = 2 ** -24;
-
-/** [in, out] as [out, in]. */
-const turned = ({ data, shape: [rows, columns] }) => ({
-  data: Float32Array.from(data, (_, i) => data[(i % rows) * columns + Math.floor(i / rows)]),
-  shape: [columns, rows],
-});
-
-/** x W + b in float64, and what bounds the error of each element. */
-function exact(x, { data: w, shape: [from, to] }, bias = new Float32Array(to)) {
-  const rows = x.data.length / from;
-  const [value, bound] = [new Float64Array(rows * to), new Float64Array(rows * to)];
-  for (let row = 0; row < rows; ++row) {
-    for (let j = 0; j < to; ++j) {
-      let [sum, size] = [bias[j], Math.abs(bias[j])];
-      for (let i = 0; i < from; ++i) {
-        const product = x.data[row * from + i] * w[i * to + j];
-        sum += product;
-        size += Math.abs(product);
-      }
-      value[row * to + j] = sum;
-      bound[row * to + j] = u * (from + 2) * size;
-    }
-  }
-  return { value, bound };
-}
 
 for (const [from, to, ...before] of [
   [1, 1, 1],
@@ -46,15 +21,15 @@ for (const [from, to, ...before] of [
     const w = randomArray([from, to], to);
     const bias = randomArray([to], 3).data;
     for (const b of [undefined, bias]) {
-      const { value, bound } = exact(x, w, b);
+      const { data, bound } = linear(x.data, null, w, b);
       const plain = engine.linear(x, w, { bias: b });
       assert.deepEqual(plain.shape, [...before, to]);
-      expectClose(plain.data, value, bound, { quantity: 'linear' });
+      expectClose(plain.data, data, bound, { quantity: 'linear' });
       const layers = [
         engine.linearLayer(w, { bias: b }),
-        engine.linearLayer(turned(w), { bias: b, layout: 'out_in' }),
+        engine.linearLayer(transposed(w), { bias: b, layout: 'out_in' }),
       ];
-      expectSame(engine.linear(x, turned(w), { bias: b, layout: 'out_in' }).data, plain.data);
+      expectSame(engine.linear(x, transposed(w), { bias: b, layout: 'out_in' }).data, plain.data);
       for (const layer of layers) {
         const packed = layer.forward(x);
         assert.deepEqual(packed.shape, plain.shape);

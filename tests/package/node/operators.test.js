@@ -5,52 +5,32 @@ import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { filled, random, randomArray, zeros } from '../../support/js/arrays.js';
 import { expectClose, expectSame } from '../../support/js/check.js';
+import * as oracle from '../../support/js/train-oracle.js';
 
 const engine = await init();
 const u = 2 ** -24;
 const range = (n) => Array.from({ length: n }, (_, i) => i);
-
-/** Rotates pair i of width-d rows by position * base^(-2i/r). */
-function rotary({ data, shape }, { positions, r, base = 10000, interleaved = false }) {
-  const [, , tokens, d] = shape;
-  const y = Float64Array.from(data);
-  for (let row = 0; row * d < y.length; ++row) {
-    const p = positions[row % tokens];
-    for (let i = 0; i < r / 2; ++i) {
-      const [a, b] = interleaved ? [2 * i, 2 * i + 1] : [i, i + r / 2];
-      const angle = p * base ** ((-2 * i) / r);
-      const [x1, x2] = [data[row * d + a], data[row * d + b]];
-      y[row * d + a] = Math.cos(angle) * x1 - Math.sin(angle) * x2;
-      y[row * d + b] = Math.sin(angle) * x1 + Math.cos(angle) * x2;
-    }
-  }
-  return y;
-}
 
 describe('rotaryEmbedding: rotary positions', () => {
   const x = randomArray([2, 3, 5, 8], 1);
   // 3.1 u of the length of a pair, which is at most sqrt(2) here.
   const bound = 3.1 * u * Math.SQRT2;
 
-  for (const interleaved of [false, true]) {
-    test(`turns pairs by their positions, ${interleaved ? 'interleaved' : 'in halves'}`, () => {
-      const { data, shape } = engine.rotaryEmbedding(x, { offset: 1000, interleaved });
-      const positions = range(5).map((t) => 1000 + t);
+  const positions = [7, 0, 3, 3, 90];
+  const cases = {
+    'by halves': { offset: 1000 },
+    interleaved: { offset: 1000, interleaved: true },
+    'at positions, with a base, in part of the dimensions': { positions, base: 500, rotaryDim: 4 },
+    'at positions divided by 4': { offset: 8, scaling: { type: 'linear', factor: 4 } },
+  };
+  for (const [how, options] of Object.entries(cases)) {
+    test(`turns pairs ${how}`, () => {
+      const { data, shape } = engine.rotaryEmbedding(x, options);
       assert.deepEqual(shape, x.shape);
-      expectClose(data, rotary(x, { positions, r: 8, interleaved }), bound, {
-        quantity: 'rotaryEmbedding',
-      });
+      const exact = oracle.rotate(x.data, { tokens: 5, width: 8, ...options });
+      expectClose(data, exact, bound, { quantity: 'rotaryEmbedding' });
     });
   }
-
-  test('takes positions, a base and part of the dimensions', () => {
-    const positions = Int32Array.of(7, 0, 3, 3, 90);
-    const options = { positions, base: 500, rotaryDim: 4 };
-    const { data } = engine.rotaryEmbedding(x, options);
-    expectClose(data, rotary(x, { positions, r: 4, base: 500 }), bound, {
-      quantity: 'rotaryEmbedding',
-    });
-  });
 
   test('positions by batch row are those of each row', () => {
     const positions = Int32Array.from(range(10), (n) => n * 3);
@@ -60,14 +40,6 @@ describe('rotaryEmbedding: rotary positions', () => {
       { positions: positions.slice(5) },
     );
     expectSame(both.data.slice(120), second.data);
-  });
-
-  test('linear scaling divides positions', () => {
-    const scaled = engine.rotaryEmbedding(x, { scaling: { type: 'linear', factor: 4 }, offset: 8 });
-    const positions = range(5).map((t) => (8 + t) / 4);
-    expectClose(scaled.data, rotary(x, { positions, r: 8 }), bound, {
-      quantity: 'rotaryEmbedding',
-    });
   });
 
   test('ranks 2 and 3 are rank 4 seen otherwise', () => {
@@ -143,20 +115,12 @@ describe('layerNorm, rmsNorm, gelu: norms and activations', () => {
       const columns = x.shape.slice(axis).reduce((n, e) => n * e, 1);
       const gamma = randomArray([columns], 10).data;
       const beta = randomArray([columns], 11).data;
-      const layer = [];
-      const rms = [];
-      for (let r = 0; r * columns < x.data.length; ++r) {
-        const row = [...x.data.subarray(r * columns, (r + 1) * columns)];
-        const mean = row.reduce((s, e) => s + e, 0) / columns;
-        const variance = row.reduce((s, e) => s + (e - mean) ** 2, 0) / columns;
-        const square = row.reduce((s, e) => s + e * e, 0) / columns;
-        row.forEach((e, i) => {
-          layer.push(((e - mean) / Math.sqrt(variance + 1e-3)) * gamma[i] + beta[i]);
-          rms.push((e / Math.sqrt(square + 1e-5)) * gamma[i]);
-        });
-      }
+      const exact = (centre, epsilon, own) =>
+        oracle.norm({ x: x.data, ...own }, { centre, epsilon });
       const options = { axis, gamma, beta, epsilon: 1e-3 };
+      const layer = exact(true, 1e-3, { gamma, beta });
       expectClose(engine.layerNorm(x, options).data, layer, 200 * u, { quantity: 'layerNorm' });
+      const rms = exact(false, 1e-5, { gamma });
       expectClose(engine.rmsNorm(x, { axis, gamma }).data, rms, 60 * u, { quantity: 'rmsNorm' });
       assert.deepEqual(engine.layerNorm(x).shape, x.shape);
     });
@@ -164,12 +128,13 @@ describe('layerNorm, rmsNorm, gelu: norms and activations', () => {
 
   test('GELU by the tanh formula, and exactly at known points', () => {
     const points = filled([401], (i) => (i - 200) / 25);
-    const tanh = [...points.data].map(
-      (e) => 0.5 * e * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (e + 0.044715 * e ** 3))),
-    );
-    expectClose(engine.gelu(points, { approximate: 'tanh' }).data, tanh, 64 * u, {
-      quantity: 'gelu.tanh',
-    });
+    for (const [approximate, kind, quantity] of [
+      ['tanh', 'gelu_tanh', 'gelu.tanh'],
+      ['none', 'gelu', undefined],
+    ]) {
+      const exact = Array.from(points.data, oracle.activations[kind].f);
+      expectClose(engine.gelu(points, { approximate }).data, exact, 64 * u, { quantity });
+    }
     const { data } = engine.gelu({ data: Float32Array.of(0, 1, -1, 3), shape: [4] });
     // x Phi(x) with Phi(1) = 0.8413447460685429, Phi(3) = 0.9986501019683699.
     const exact = [0, 0.8413447460685429, -0.158655253931457, 2.99595030590511];
@@ -178,20 +143,16 @@ describe('layerNorm, rmsNorm, gelu: norms and activations', () => {
 });
 
 /** Softmax over one axis by its formula, and the bound of each element. */
-function softmaxOf({ data, shape }, axis, temperature) {
-  const n = shape.at(axis);
-  const inner = shape.slice(axis).reduce((product, e) => product * e, 1) / n;
-  const [exact, bounds] = [new Float64Array(data.length), new Float64Array(data.length)];
-  for (let first = 0; first < data.length; ++first) {
-    if (Math.floor(first / inner) % n !== 0) continue;
-    const at = range(n).map((i) => first + i * inner);
-    const most = Math.max(...at.map((i) => data[i]));
-    const below = at.map((i) => (most - data[i]) / temperature);
-    const sum = below.reduce((s, d) => s + Math.exp(-d), 0);
-    at.forEach((to, i) => {
-      exact[to] = Math.exp(-below[i]) / sum;
-      bounds[to] = u * exact[to] * (3 * (below[i] + Math.log(n)) + 26) + 2 ** -125;
-    });
+function softmaxOf({ data, shape }, given, temperature) {
+  const axis = (given + shape.length) % shape.length;
+  const exact = oracle.softmax(data, { shape, axis, temperature });
+  const bounds = new Float64Array(exact.length);
+  for (const row of oracle.rowsAlong(shape, axis)) {
+    const most = Math.max(...row.map((at) => exact[at]));
+    for (const at of row) {
+      const below = Math.log(most / exact[at]);
+      bounds[at] = u * exact[at] * (3 * (below + Math.log(row.length)) + 26) + 2 ** -125;
+    }
   }
   return { exact, bounds };
 }

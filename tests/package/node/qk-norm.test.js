@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { filled, randomArray } from '../../support/js/arrays.js';
 import { expectClose, expectThrows } from '../../support/js/check.js';
-import { u } from '../../support/js/oracle.js';
+import { attentionRow, headsOf, u } from '../../support/js/oracle.js';
+import { norm } from '../../support/js/train-oracle.js';
 
 const engine = await init();
 const [tokens, heads, dK] = [5, 2, 4];
@@ -18,33 +19,23 @@ const betas = { qBeta: vector(3), kBeta: vector(4) };
 const x = randomArray([tokens, dModel], 5);
 const epsilon = 1e-3;
 
-/** One head of one token, normalised: the formula. */
-function normed(head, kind, gamma, beta) {
-  const mean = kind === 'layer' ? head.reduce((sum, e) => sum + e, 0) / dK : 0;
-  const square = head.reduce((sum, e) => sum + (e - mean) ** 2, 0) / dK;
-  const s = Math.sqrt(square + epsilon);
-  return head.map((e, i) => ((e - mean) / s) * gamma[i] + (beta?.[i] ?? 0));
-}
+/** Heads of x, normalised. */
+const normed = (kind, gamma, beta) =>
+  norm({ x: x.data, gamma, beta }, { centre: kind === 'layer', epsilon });
 
 /** Attention of normalised heads of x over x itself, in float64. */
 function expected(kind, { qGamma, kGamma, qBeta, kBeta }) {
-  const headAt = (t, h) => Array.from(x.data.slice(t * dModel + h * dK, t * dModel + (h + 1) * dK));
+  const parts = { q: normed(kind, qGamma, qBeta), k: normed(kind, kGamma, kBeta), v: x.data };
+  const problem = Object.fromEntries(
+    Object.entries(parts).map(([name, data]) => [name, headsOf({ data, shape: x.shape }, heads)]),
+  );
   const out = new Float64Array(tokens * dModel);
   let A = 0;
   for (let h = 0; h < heads; h += 1) {
     for (let i = 0; i < tokens; i += 1) {
-      const q = normed(headAt(i, h), kind, qGamma, qBeta);
-      const scores = Array.from({ length: tokens }, (_, j) => {
-        const k = normed(headAt(j, h), kind, kGamma, kBeta);
-        A = Math.max(A, q.reduce((sum, e, d) => sum + Math.abs(e * k[d]), 0) / Math.sqrt(dK));
-        return q.reduce((sum, e, d) => sum + e * k[d], 0) / Math.sqrt(dK);
-      });
-      const most = Math.max(...scores);
-      const p = scores.map((s) => Math.exp(s - most));
-      const total = p.reduce((sum, e) => sum + e, 0);
-      for (let j = 0; j < tokens; j += 1) {
-        headAt(j, h).forEach((v, d) => (out[i * dModel + h * dK + d] += (p[j] / total) * v));
-      }
+      const row = attentionRow(problem, 0, h, i);
+      out.set(row.out, i * dModel + h * dK);
+      A = Math.max(A, row.A);
     }
   }
   return { out, A };
@@ -74,8 +65,7 @@ describe('qkNorm', () => {
     const layer = engine.multiHeadAttention(config, { ...plain, ...gammas });
     const cache = engine.kvCache({ numKvHeads: heads, capacity: tokens, dK });
     layer.forward(x, { cache });
-    const head = Array.from(x.data.slice(dModel + dK, dModel + 2 * dK));
-    const key = normed(head, 'rms', gammas.kGamma);
+    const key = normed('rms', gammas.kGamma).slice(dModel + dK, dModel + 2 * dK);
     const at = (1 * tokens + 1) * dK;
     expectClose(cache.keys().data.slice(at, at + dK), key, 32 * u * 4);
     cache.dispose();

@@ -192,7 +192,7 @@ export function attention(qArray, kArray, vArray, options = {}) {
  * y = x W + b for rows of x, with W as [in, out], and how far float32 may be from it when x is off by
  * `xBound`: that error goes through W, and rounding adds u (in + 2) (sum |x'| |W| + |b|).
  */
-function linear(x, xBound, { data: w, shape: [inner, outer] }, bias) {
+export function linear(x, xBound, { data: w, shape: [inner, outer] }, bias) {
   const rows = x.length / inner;
   const y = { data: new Float64Array(rows * outer), bound: new Float64Array(rows * outer) };
   for (let r = 0; r < rows; ++r) {

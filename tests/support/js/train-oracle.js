@@ -122,7 +122,7 @@ export function linearGradients({ x, w }, dy, [inner, outer]) {
 }
 
 /** The rows of an array along an axis: where the elements of each are. */
-function rowsAlong(shape, axis) {
+export function rowsAlong(shape, axis) {
   const [n, inner] = [shape[axis], sizeOf(shape.slice(axis + 1))];
   const rows = sizeOf(shape) / n;
   return Array.from({ length: rows }, (_, row) => {
@@ -252,20 +252,20 @@ export function gateGradients(kind, { x, y }, dy) {
   };
 }
 
-/** Rotations of [..., tokens, width] by positions, pairs (c, c + r / 2); `sign` -1 is the transpose. */
-export function rotate(
-  x,
-  { tokens, width, rotaryDim = width, offset = 0, base = 10000 },
-  sign = 1,
-) {
+/** Rotations of [..., tokens, width] by positions; `sign` -1 is the transpose. */
+export function rotate(x, { tokens, width, ...options }, sign = 1) {
+  const { rotaryDim = width, offset = 0, base = 10000, positions, interleaved } = options;
+  const { factor = 1 } = options.scaling ?? {};
   const y = Float64Array.from(x);
   const half = rotaryDim / 2;
   for (let row = 0; row * width < x.length; ++row) {
+    const position = positions?.[row % tokens] ?? offset + (row % tokens);
     for (let c = 0; c < half; ++c) {
-      const angle = sign * (offset + (row % tokens)) * base ** ((-2 * c) / rotaryDim);
-      const [first, second] = [x[row * width + c], x[row * width + half + c]];
-      y[row * width + c] = Math.cos(angle) * first - Math.sin(angle) * second;
-      y[row * width + half + c] = Math.sin(angle) * first + Math.cos(angle) * second;
+      const angle = ((sign * position) / factor) * base ** ((-2 * c) / rotaryDim);
+      const pair = interleaved ? [2 * c, 2 * c + 1] : [c, half + c];
+      const [one, other] = pair.map((column) => row * width + column);
+      y[one] = Math.cos(angle) * x[one] - Math.sin(angle) * x[other];
+      y[other] = Math.sin(angle) * x[one] + Math.cos(angle) * x[other];
     }
   }
   return y;
