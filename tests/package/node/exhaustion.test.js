@@ -1,10 +1,10 @@
 // @build any
 // Memory that runs out in the middle of a call, at every place where it may: a typed error, nothing changed,
-// nothing lost, and the next call right. A hole of k bytes is all that is left, and k grows until the call fits.
+// nothing lost, and the next call right.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
-import { arraysOf, bitsOf, expectTyped } from '../fuzz/support/outcome.js';
+import { arraysOf, bitsOf } from '../fuzz/support/outcome.js';
 import { spoil } from '../fuzz/support/spoil.js';
 import { targets } from '../fuzz/support/targets.js';
 import { World } from '../fuzz/support/world.js';
@@ -12,125 +12,51 @@ import { filled, randomArray, zeros } from '../../support/js/arrays.js';
 import { expectClose, expectThrows } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
 import * as oracle from '../../support/js/oracle.js';
-import { initWithin, leave } from '../../support/js/small-memory.js';
+import { initWithin } from '../../support/js/small-memory.js';
+import { pages, starve } from '../../support/js/starve.js';
 
-const wasm = await WebAssembly.compile(wasmFile('simd'));
 const roomy = await init({ deterministic: true });
+const engine = await initWithin(pages, { wasm: wasmFile('simd') });
+after(() => engine.dispose());
 
-const namesOf = { set: 'Tensor.set' };
-for (const name of ['append', 'truncate', 'keys']) namesOf[name] = `KvCache.${name}`;
-
-const attempt = (method, of, args) => {
-  try {
-    return { result: of[method](...args) };
-  } catch (error) {
-    return { error };
-  }
-};
-
-/** What is said of the memory once all is given back. */
-const rest = ({ usedBytes, handles }) => `${usedBytes} bytes, ${handles} handles`;
-
-/**
- * One call with `hole` bytes left in 4 MB, and once more with room; the bytes that could not be allocated, or undefined
- * if the call fitted. `expected` is the result as bits, and the memory afterwards.
- */
-async function starve(target, hole, expected) {
-  const engine = await initWithin(64, { wasm });
-  const world = new World(
-    () => engine,
-    () => roomy,
-  );
-  const plain = new World(
-    () => roomy,
-    () => roomy,
-  );
-  try {
+/** A call of a target: what it returned is looked at when there is room again. */
+const scenarioOf = (target) => ({
+  fns: [target.says],
+  allocatesNothing: ['set', 'truncate'].includes(target.method),
+  prepare() {
+    const [world, plain] = [engine, roomy].map(
+      (own) =>
+        new World(
+          () => own,
+          () => roomy,
+        ),
+    );
     const { args, of = engine } = spoil(target, [], world, plain);
-    const held = await world.held();
-    const { handles } = engine.memory();
-    const release = leave(engine, hole);
-    const { result, error } = attempt(target.method, of, args);
-    const memory = engine.memory();
-    if (error) {
-      expectTyped(error, namesOf[target.method] ?? target.method);
-      assert.equal(error.code, 'out_of_memory', error.message);
-      const again = attempt(target.method, of, args);
-      // Which block is the one that does not fit may differ: the first call may have left the free memory in other pieces.
-      expectTyped(again.error, namesOf[target.method] ?? target.method);
-      assert.equal(again.error.code, 'out_of_memory', again.error.message);
-      assert.deepEqual(engine.memory(), memory, 'memory() after the same again');
-    }
-    release();
-    if (error) {
-      assert.equal(await world.held(), held, 'what handles hold');
-      assert.equal(engine.memory().handles, handles, 'handles');
-    }
-    const late = error ? attempt(target.method, of, args) : { result };
-    if (late.error) throw late.error;
-    const bits = bitsOf(await arraysOf(late.result));
-    assert.equal(`${bits}\n${await world.held()}`, expected.bits);
-    world.giveBack();
-    if (expected.rest) assert.equal(rest(engine.memory()), expected.rest);
-    else expected.rest = rest(engine.memory());
-    return error?.message.match(/[\d.]+ bytes|an object/)?.[0];
-  } finally {
-    plain.giveBack();
-    engine.dispose();
-  }
-}
-
-/** What the call gives where there is room. */
-async function expectedOf(target) {
-  const world = new World(
-    () => roomy,
-    () => roomy,
-  );
-  const second = new World(
-    () => roomy,
-    () => roomy,
-  );
-  const { args, of = roomy } = spoil(target, [], world, second);
-  const bits = bitsOf(await arraysOf(of[target.method](...args)));
-  const text = { bits: `${bits}\n${await world.held()}` };
-  world.giveBack();
-  second.giveBack();
-  return text;
-}
+    let result;
+    return {
+      call() {
+        result = of[target.method](...args);
+        return '';
+      },
+      state: async () => `${bitsOf(await arraysOf(result))} ${await world.held()}`,
+      dispose: () => [world, plain].forEach((each) => each.giveBack()),
+    };
+  },
+});
 
 describe('out of memory: a hole of k bytes', () => {
-  let [failed, fitted] = [0, 0];
-  const places = new Set();
+  let [failed, places] = [0, 0];
 
   for (const target of targets) {
-    test(`${target.name}`, async () => {
-      const expected = await expectedOf(target);
-      await starve(target, 2 ** 17, expected);
-      let done = 0;
-      // Sizes are multiples of 64, and so are the steps, which grow with k.
-      for (let hole = 0; done < 2 && hole < 2 ** 17; hole += 64 * Math.ceil((hole + 1) / 1024)) {
-        const lacking = await starve(target, hole, expected);
-        if (lacking === undefined) {
-          fitted += 1;
-          done += 1;
-          continue;
-        }
-        failed += 1;
-        places.add(`${target.name}: ${lacking}`);
-        done = 0;
-        // What does not fit into a hole of its own size fails again until then, at the same place.
-        const bytes = 64 * Math.floor(parseFloat(lacking) / 64);
-        if (bytes > hole + 64) hole = bytes - 64;
-      }
-      assert.ok(done > 0, 'it fits in the end');
+    test(target.name, async () => {
+      const found = await starve(engine, scenarioOf(target));
+      [failed, places] = [failed + found.failed, places + found.places.size];
     });
   }
 
   test('allocations did fail', (t) => {
-    t.diagnostic(
-      `${failed} calls failed at ${places.size} different allocations, ${fitted} fitted`,
-    );
-    assert.ok(places.size > targets.length, `${places.size}`);
+    t.diagnostic(`${failed} calls failed at ${places} different allocations`);
+    assert.ok(places > targets.length, `${places}`);
   });
 });
 
