@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { init } from 'qkv';
+import { init, QkvError } from 'qkv';
 import { problem } from '../../support/js/arrays.js';
 import { expectRejects, expectSame, expectThrows, shareMemory } from '../../support/js/check.js';
 import { expectedVariant, packageJson, withVersion, wasmFile } from '../../support/js/files.js';
@@ -181,4 +181,15 @@ test('init: disposing an engine late does not forget the one that took its place
   old.dispose();
   assert.ok(shareMemory(await init(options), engine));
   engine.dispose();
+});
+
+test('init: QkvError is an Error with a code, a message and a cause', () => {
+  const cause = new Error('why');
+  const error = new QkvError('out_of_range', 'f: x is 1, expected 2', { cause });
+  assert.ok(error instanceof Error);
+  const { name, code, message } = error;
+  assert.deepEqual(
+    [name, code, message, error.cause],
+    ['QkvError', 'out_of_range', 'f: x is 1, expected 2', cause],
+  );
 });
