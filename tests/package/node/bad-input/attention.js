@@ -6,25 +6,23 @@ import {
   boolean,
   cache,
   choice,
-  element,
   floats,
   given,
   integers,
   number,
   options,
   output,
-  refusal,
+  beside,
+  refused,
   whole,
 } from './kinds.js';
 
 const most = 2 ** 31 - 1;
 const rows = (values, code) =>
-  values.map(([value, was]) =>
-    refusal(was, value, code, `rows is ${was}`, '[start, end) within [0, '),
-  );
+  values.map(([value, was]) => refused(value, code, `rows is ${was}`, '[start, end) within [0, '));
 const windows = (values, code) =>
   values.map(([value, was]) =>
-    refusal(was, value, code, `window is ${was}`, '[left, right] of whole numbers >= -1'),
+    refused(value, code, `window is ${was}`, '[left, right] of whole numbers >= -1'),
   );
 const pairs = [
   ['0-3', '"0-3"'],
@@ -93,13 +91,13 @@ export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
       { 'options.bias': { kind: 'alibi' }, ...causal },
       all(
         floats(heads),
-        element(
+        refused(
           new Float32Array(heads).fill(NaN),
           'invalid_argument',
           'bias.slopes[0] is NaN',
           'finite',
         ),
-        element(
+        refused(
           new Float32Array(heads).fill(-Infinity),
           'invalid_argument',
           'bias.slopes[0] is -Infinity',
@@ -108,13 +106,13 @@ export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
     ),
     'options.keyLengths': all(
       integers(batch),
-      element(new Int32Array(batch).fill(-1), 'out_of_range', 'keyLengths[0] is -1', '0 to'),
-      element(new Int32Array(batch).fill(99), 'out_of_range', 'keyLengths[0] is 99', '0 to'),
+      refused(new Int32Array(batch).fill(-1), 'out_of_range', 'keyLengths[0] is -1', '0 to'),
+      refused(new Int32Array(batch).fill(99), 'out_of_range', 'keyLengths[0] is 99', '0 to'),
     ),
     'options.sinks': all(
       floats(heads),
-      element(new Float32Array(heads).fill(NaN), 'invalid_argument', 'sinks[0] is NaN', 'finite'),
-      element(new Float32Array(heads).fill(Infinity), 'invalid_argument', 'sinks[0] is Infinity'),
+      refused(new Float32Array(heads).fill(NaN), 'invalid_argument', 'sinks[0] is NaN', 'finite'),
+      refused(new Float32Array(heads).fill(Infinity), 'invalid_argument', 'sinks[0] is Infinity'),
     ),
     'options.dropout': options('rate', 'rat'),
     'options.dropout.rate': given(
@@ -125,7 +123,7 @@ export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
           [-0.5, 'out_of_range', '[0, 1)'],
           [2, 'out_of_range'],
         ),
-        refusal('missing', undefined, 'invalid_argument', 'dropout.rate is undefined'),
+        refused(undefined, 'invalid_argument', 'dropout.rate is undefined'),
       ),
     ),
     'options.dropout.seed': given(
@@ -136,7 +134,7 @@ export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
             0,
             2 ** 53 - 1,
           )(name).filter(({ code, value }) => !(code === 'out_of_range' && value > 0)),
-        refusal('missing', undefined, 'invalid_argument', 'dropout.seed is undefined'),
+        refused(undefined, 'invalid_argument', 'dropout.seed is undefined'),
       ),
     ),
     'options.cache': cache(...misfits),
@@ -181,17 +179,9 @@ const ofInput = (name, wrong) =>
   all(
     array(q.shape, [[[], forms], [[64], forms], [[1, 1, 2, 4, 8], forms], ...wrong]),
     given({ ...heads.split }, (of) => [
-      refusal(
-        'of columns',
-        zeros([2, 7, 10]),
-        'shape_mismatch',
-        `${of} is [2,7,10]`,
-        'a multiple of',
-      ),
+      refused(zeros([2, 7, 10]), 'shape_mismatch', `${of} is [2,7,10]`, 'a multiple of'),
     ]),
-    name === 'q'
-      ? refusal('rank 2 without heads', zeros([7, 32]), 'invalid_argument', 'numHeads is missing')
-      : [],
+    name === 'q' ? refused(zeros([7, 32]), 'invalid_argument', 'numHeads is missing') : [],
   );
 
 const call = ({ engine }, { q: a, k: b, v: c, options: given }) => engine.attention(a, b, c, given);
@@ -208,22 +198,10 @@ export const attention = {
   },
   kinds: {
     q: all(ofInput('q', []), [
-      refusal(
-        'of another batch',
-        zeros([3, 4, 7, 8]),
-        'shape_mismatch',
-        'k is [2,4,7,8]',
-        '[3,*,*,8]',
-      ),
-      refusal(
-        'of another width',
-        zeros([2, 4, 7, 6]),
-        'shape_mismatch',
-        'k is [2,4,7,8]',
-        '[2,*,*,6]',
-      ),
-      refusal('of no width', zeros([2, 4, 7, 0]), 'shape_mismatch', 'k is [2,4,7,8]'),
-      refusal('of too few heads', zeros([2, 2, 7, 8]), 'shape_mismatch', '2 heads', 'has 4'),
+      refused(zeros([3, 4, 7, 8]), 'shape_mismatch', 'k is [2,4,7,8]', '[3,*,*,8]'),
+      refused(zeros([2, 4, 7, 6]), 'shape_mismatch', 'k is [2,4,7,8]', '[2,*,*,6]'),
+      refused(zeros([2, 4, 7, 0]), 'shape_mismatch', 'k is [2,4,7,8]'),
+      refused(zeros([2, 2, 7, 8]), 'shape_mismatch', '2 heads', 'has 4'),
     ]),
     k: all(
       ofInput('k', [
@@ -231,24 +209,12 @@ export const attention = {
         [[2, 4, 7, 9], '[2,*,*,8]', 'q [2,4,7,8]'],
       ]),
       [
-        refusal('of no divisor', zeros([2, 3, 7, 8]), 'shape_mismatch', '4 heads', 'has 3'),
-        refusal('of more heads', zeros([2, 8, 7, 8]), 'shape_mismatch', '4 heads', 'has 8'),
-        refusal(
-          'of other tokens',
-          zeros([2, 4, 6, 8]),
-          'shape_mismatch',
-          'v is [2,4,7,8]',
-          '[2,4,6,*]',
-        ),
+        refused(zeros([2, 3, 7, 8]), 'shape_mismatch', '4 heads', 'has 3'),
+        refused(zeros([2, 8, 7, 8]), 'shape_mismatch', '4 heads', 'has 8'),
+        refused(zeros([2, 4, 6, 8]), 'shape_mismatch', 'v is [2,4,7,8]', '[2,4,6,*]'),
       ],
       given({ ...heads.split }, () => [
-        refusal(
-          'in its own rank',
-          zeros([2, 6, 28]),
-          'shape_mismatch',
-          'k is [2,6,28]',
-          '[2,*,32]',
-        ),
+        refused(zeros([2, 6, 28]), 'shape_mismatch', 'k is [2,6,28]', '[2,*,32]'),
       ]),
     ),
     v: all(
@@ -257,55 +223,28 @@ export const attention = {
         [[2, 2, 7, 8], '[2,4,7,*]'],
         [[2, 4, 6, 8], '[2,4,7,*]'],
       ]),
-      [
-        refusal(
-          'of no width',
-          zeros([2, 4, 7, 0]),
-          'shape_mismatch',
-          'v is [2,4,7,0]',
-          'at least 1',
-        ),
-      ],
+      [refused(zeros([2, 4, 7, 0]), 'shape_mismatch', 'v is [2,4,7,0]', 'at least 1')],
     ),
     options: options('causal', 'causel'),
     'options.numHeads': given(
       heads.split,
       all(whole(1, most, '1 to'), [
-        refusal(
-          'missing',
+        refused(
           undefined,
           'invalid_argument',
           'numHeads is missing',
           'q is [2,7,32]',
           'pass numHeads: 1 for a single head',
         ),
-        refusal('of no divisor', 5, 'shape_mismatch', 'q is [2,7,32]', 'numHeads = 5'),
-        {
-          ...refusal(
-            'that rank 4 contradicts',
-            2,
-            'shape_mismatch',
-            'q is [2,4,7,8]',
-            'numHeads = 2',
-          ),
-          with: { q, k, v },
-        },
+        refused(5, 'shape_mismatch', 'q is [2,7,32]', 'numHeads = 5'),
+        beside({ q, k, v }, refused(2, 'shape_mismatch', 'q is [2,4,7,8]', 'numHeads = 2')),
       ]),
     ),
     'options.numKvHeads': given(
       heads.split,
       all(whole(1, most, '1 to'), [
-        refusal('of no divisor', 5, 'shape_mismatch', 'k is [2,7,32]', 'numKvHeads = 5'),
-        {
-          ...refusal(
-            'that rank 4 contradicts',
-            2,
-            'shape_mismatch',
-            'k is [2,4,7,8]',
-            'numKvHeads = 2',
-          ),
-          with: { q, k, v },
-        },
+        refused(5, 'shape_mismatch', 'k is [2,7,32]', 'numKvHeads = 5'),
+        beside({ q, k, v }, refused(2, 'shape_mismatch', 'k is [2,4,7,8]', 'numKvHeads = 2')),
       ]),
     ),
     ...attentionKinds({
@@ -333,44 +272,34 @@ export const attentionTogether = {
   written: undefined,
   kinds: {
     'options.causal': () => [
-      refusal(
-        'true',
-        true,
-        'invalid_argument',
-        '7 queries and 9 keys',
-        'causalOffset',
-        '2 the last',
-      ),
+      refused(true, 'invalid_argument', '7 queries and 9 keys', 'causalOffset', '2 the last'),
     ],
     'options.window': () => [
-      refusal('a window', [1, 1], 'invalid_argument', 'a window or ALiBi', '7 queries and 9 keys'),
+      refused([1, 1], 'invalid_argument', 'a window or ALiBi', '7 queries and 9 keys'),
     ],
     'options.bias': () => [
-      refusal('ALiBi', { kind: 'alibi' }, 'invalid_argument', 'a window or ALiBi', 'causalOffset'),
+      refused({ kind: 'alibi' }, 'invalid_argument', 'a window or ALiBi', 'causalOffset'),
     ],
     'options.causalOffset': () => [
-      refusal('by itself', 0, 'invalid_argument', 'causalOffset is 0', 'causal: true'),
-      refusal(
-        'by row',
+      refused(0, 'invalid_argument', 'causalOffset is 0', 'causal: true'),
+      refused(
         Int32Array.of(1, 2),
         'invalid_argument',
         'causalOffset is Int32Array',
         'causal: true',
       ),
-      {
-        ...refusal('beside an open window', 1, 'invalid_argument', 'causalOffset is 1'),
-        with: { 'options.window': [-1, -1] },
-      },
+      beside({ 'options.window': [-1, -1] }, refused(1, 'invalid_argument', 'causalOffset is 1')),
     ],
     'options.out': () => {
       const square = ({ tensor }) => tensor([1, 1, 7, 7]);
-      const on = (name, others) => ({
-        ...refusal(`on ${name}`, { make: square }, 'invalid_argument', 'out', name),
-        with: {
-          ...{ q: square, k: zeros([1, 1, 7, 7]), v: zeros([1, 1, 7, 7]) },
-          ...others,
-        },
-      });
+      const on = (name, others) =>
+        beside(
+          {
+            ...{ q: square, k: zeros([1, 1, 7, 7]), v: zeros([1, 1, 7, 7]) },
+            ...others,
+          },
+          refused({ make: square }, 'invalid_argument', 'out', name),
+        );
       const z = zeros([1, 1, 7, 7]);
       return [
         on('q', {}),
@@ -381,8 +310,7 @@ export const attentionTogether = {
       ];
     },
     'options.mask': () => [
-      refusal(
-        'for queries only',
+      refused(
         booleanMask([7, 7], () => true),
         'shape_mismatch',
         '[2,4,7,9]',

@@ -9,12 +9,16 @@ const shapes = 'shape_mismatch';
 const range = 'out_of_range';
 
 export const refusal = (what, value, code, ...says) => ({ what, value, code, says });
+/** A value that is refused with a message that says this. */
+export const refused = (value, code, ...says) => refusal(says[0], value, code, ...says);
+/** A case that needs other arguments, by path. */
+export const beside = (others, c) => ({ ...c, with: others });
 /** A value that only the world can make. */
 export const made = (make) => ({ make });
 
 /** Refusals of what an argument is: `values` lists [value, how messages show it]. */
 export const not = (name, code, values, ...says) =>
-  values.map(([value, was]) => refusal(was, value, code, `${name} is ${was}`, ...says));
+  values.map(([value, was]) => refused(value, code, `${name} is ${was}`, ...says));
 
 /** Cases of several kinds; `of` may be kinds or lists of cases. */
 export const all =
@@ -29,12 +33,7 @@ export const required =
   (kind, was = 'undefined') =>
   (name) => [
     ...kind(name),
-    refusal(
-      'missing',
-      undefined,
-      invalid,
-      was === 'missing' ? `${name} is missing` : `${name} is ${was}`,
-    ),
+    refused(undefined, invalid, was === 'missing' ? `${name} is missing` : `${name} is ${was}`),
   ];
 
 const handles = (name) => [
@@ -62,13 +61,10 @@ export const array =
     ...badArrays(name, expected)
       .slice(optional ? 1 : 0)
       .map(([what, value, code, ...says]) => refusal(what, value, code, ...says)),
-    ...wrong.map(([of, ...says]) =>
-      refusal(`of [${of}]`, zeros(of), shapes, `${name} is [${of}]`, ...says),
-    ),
+    ...wrong.map(([of, ...says]) => refused(zeros(of), shapes, `${name} is [${of}]`, ...says)),
     ...(mask
       ? wrong.map(([of, ...says]) =>
-          refusal(
-            `bytes of [${of}]`,
+          refused(
             booleanMask(of, () => true),
             shapes,
             `[${of}]`,
@@ -99,20 +95,13 @@ const typed =
         ],
         expected,
       ),
-      refusal(
-        'a tensor',
+      refused(
         made(({ tensor }) => tensor([of])),
         invalid,
         `${name} is Tensor`,
       ),
       ...(length === undefined ? [] : [length - 1, length + 1]).map((n) =>
-        refusal(
-          `${n} numbers`,
-          new Type(n),
-          shapes,
-          `${name} has ${n} elements`,
-          `expected ${length}`,
-        ),
+        refused(new Type(n), shapes, `${name} has ${n} elements`, `expected ${length}`),
       ),
     ];
   };
@@ -122,13 +111,7 @@ export const integers = (length) =>
     const list = Array(length ?? 3).fill(0);
     const at = list.length - 1;
     const holds = (value, code, was, expected) =>
-      refusal(
-        `${was} in an array`,
-        list.with(at, value),
-        code,
-        `${name}[${at}] is ${was}`,
-        expected,
-      );
+      refused(list.with(at, value), code, `${name}[${at}] is ${was}`, expected);
     const hole = [...list];
     delete hole[at];
     return [
@@ -140,23 +123,15 @@ export const integers = (length) =>
         [[1], 'an array'],
         [true, 'true'],
       ].map(([value, was]) => holds(value, invalid, was, 'a whole number')),
-      refusal('a hole', hole, invalid, `${name}[${at}] is undefined`, 'a whole number'),
+      refused(hole, invalid, `${name}[${at}] is undefined`, 'a whole number'),
       ...[2 ** 31, -(2 ** 31) - 1].map((n) =>
         holds(n, range, `${n}`, 'expected -2147483648 to 2147483647'),
       ),
       ...(length === undefined ? [] : [length - 1, length + 1]).map((n) =>
-        refusal(
-          `an array of ${n}`,
-          Array(n).fill(0),
-          shapes,
-          `${name} has ${n} elements`,
-          `expected ${length}`,
-        ),
+        refused(Array(n).fill(0), shapes, `${name} has ${n} elements`, `expected ${length}`),
       ),
     ];
   });
-/** A typed array with one element out of range. */
-export const element = (values, code, ...says) => refusal(`[${values}]`, values, code, ...says);
 
 /** A whole number from `least` to `most`. */
 export const whole =
@@ -176,9 +151,7 @@ export const whole =
         ],
         'a whole number',
       ),
-      ...beyond.map((value) =>
-        refusal(`${value}`, value, range, `${name} is ${value}`, ...expected),
-      ),
+      ...beyond.map((value) => refused(value, range, `${name} is ${value}`, ...expected)),
     ];
   };
 
@@ -198,9 +171,7 @@ export const number =
       ],
       'a number',
     ),
-    ...beyond.map(([value, code, ...says]) =>
-      refusal(`${value}`, value, code, `${name} is ${value}`, ...says),
-    ),
+    ...beyond.map(([value, code, ...says]) => refused(value, code, `${name} is ${value}`, ...says)),
   ];
 
 export const boolean = (name) => not(name, invalid, notBooleans, 'a boolean');
@@ -239,13 +210,12 @@ export const options = (known, misspelt) => (name) => [
     ],
     'an object',
   ),
-  refusal(
-    'a tensor',
+  refused(
     made(({ tensor }) => tensor([1])),
     invalid,
     `${name} is Tensor`,
   ),
-  refusal('an unknown key', { zzzz: 1 }, invalid, `${name} has the unknown key 'zzzz'`, known),
+  refused({ zzzz: 1 }, invalid, `${name} has the unknown key 'zzzz'`, known),
   refusal(
     'a misspelt key',
     { [misspelt]: 1 },
@@ -271,14 +241,12 @@ export const cache =
       ],
       'a KvCache',
     ),
-    refusal(
-      'a tensor',
+    refused(
       made(({ tensor }) => tensor([1])),
       invalid,
       'cache is Tensor',
     ),
-    refusal(
-      'disposed',
+    refused(
       made(({ cacheOf }) => {
         const dead = cacheOf(makes[0]);
         dead.dispose();
@@ -287,15 +255,13 @@ export const cache =
       'disposed',
       'cache is disposed',
     ),
-    refusal(
-      'of another engine',
+    refused(
       made(({ foreignCache }) => foreignCache(makes[0])),
       invalid,
       'cache is of another engine',
     ),
     ...makes.map((make) =>
-      refusal(
-        `of ${JSON.stringify(make)}`,
+      refused(
         made(({ cacheOf }) => cacheOf(make)),
         make.capacity === 0 ? range : shapes,
         'the cache holds',
@@ -319,8 +285,7 @@ export const output =
       'a Tensor',
     ),
     ...wrong.map((of) =>
-      refusal(
-        `of [${of}]`,
+      refused(
         made(({ tensor }) => tensor(of)),
         shapes,
         `${name} is [${of}]`,

@@ -18,28 +18,27 @@ import {
   given,
   number,
   options,
-  refusal,
+  beside,
+  refused,
   required,
   whole,
-  element,
   integers,
 } from './kinds.js';
 import { rotaryKinds } from './rotary.js';
 
 const most = 2 ** 31 - 1;
 const invalid = 'invalid_argument';
-const missing = (name, was, ...says) =>
-  refusal('missing', undefined, invalid, `${name} is ${was}`, ...says);
+const missing = (name, was, ...says) => refused(undefined, invalid, `${name} is ${was}`, ...says);
 
 /** Options of a layer that has a rotary embedding of width 4. */
 const ofConfig = {
   config: options('dModel', 'dmodel'),
   'config.dModel': required(whole(1, most, '1 to')),
   'config.numHeads': all(required(whole(1, most, '1 to')), [
-    refusal('of no divisor', 3, 'out_of_range', 'numKvHeads is 2', 'a divisor of numHeads = 3'),
+    refused(3, 'out_of_range', 'numKvHeads is 2', 'a divisor of numHeads = 3'),
   ]),
   'config.numKvHeads': all(whole(1, most, '1 to'), [
-    refusal('no divisor', 3, 'out_of_range', 'numKvHeads is 3', 'a divisor of numHeads'),
+    refused(3, 'out_of_range', 'numKvHeads is 3', 'a divisor of numHeads'),
   ]),
   'config.dK': whole(1, most, '1 to'),
   'config.dV': whole(1, most, '1 to'),
@@ -80,8 +79,7 @@ function ofFused(at, base, { shape, layer }) {
   const [, columns] = shape;
   const both = (name, value) => (of) => [
     {
-      ...refusal(
-        'beside wqkv',
+      ...refused(
         value,
         invalid,
         `${of.replace(/\w+$/, name)} is given together with wqkv`,
@@ -113,7 +111,7 @@ function ofFused(at, base, { shape, layer }) {
         ),
       ),
       [`${at}.bqkv`]: all(given(use, floats(columns)), (of) => [
-        refusal('without wqkv', new Float32Array(columns), invalid, `${of} is given without wqkv`),
+        refused(new Float32Array(columns), invalid, `${of} is given without wqkv`),
       ]),
     },
   };
@@ -148,33 +146,20 @@ export const multiHeadAttention = {
   kinds: merge(
     {
       weights: all(options('wqkv', 'wqkvv'), [
-        {
-          ...refusal(
-            'of the other layout',
-            weights,
-            'shape_mismatch',
-            'wk is [6,4]',
-            'expected [4,6]',
-          ),
-          with: { 'config.weightLayout': 'out_in' },
-        },
+        beside(
+          { 'config.weightLayout': 'out_in' },
+          refused(weights, 'shape_mismatch', 'wk is [6,4]', 'expected [4,6]'),
+        ),
         missing('weights', 'undefined', 'an object'),
       ]),
       ...ofWeights('weights', shapes),
       ...layerFused.kinds,
       'weights.wqkv': all(layerFused.kinds['weights.wqkv'], [
-        refusal('beside others', fused.wqkv, invalid, 'wq is given together with wqkv'),
-        {
-          ...refusal(
-            'for another context',
-            fused.wqkv,
-            invalid,
-            'wqkv',
-            'dContext is 6',
-            'dModel = 8',
-          ),
-          with: { weights: fused },
-        },
+        refused(fused.wqkv, invalid, 'wq is given together with wqkv'),
+        beside(
+          { weights: fused },
+          refused(fused.wqkv, invalid, 'wqkv', 'dContext is 6', 'dModel = 8'),
+        ),
       ]),
     },
     layerFused.separate,
@@ -190,7 +175,7 @@ export const multiHeadAttentionConfig = {
     ...ofConfig,
     'config.dModel': all(ofConfig['config.dModel'], [
       {
-        ...refusal('no multiple', 9, 'out_of_range', 'dModel is 9', 'numHeads = 2'),
+        ...refused(9, 'out_of_range', 'dModel is 9', 'numHeads = 2'),
       },
     ]),
     config: all(ofConfig.config, [missing('config', 'undefined', 'an object')]),
@@ -229,9 +214,8 @@ const norm = (at) => ({
     missing(`${at}.gamma`, 'undefined', 'Float32Array of 8'),
   ]),
   [`weights.${at}.beta`]: all(floats(8), [
-    {
-      ...refusal('with rms', new Float32Array(8), invalid, `beta is [8]`, 'expected none'),
-      with: {
+    beside(
+      {
         'config.normType': 'rms',
         ...Object.fromEntries(
           ['norm1', 'normCross', 'norm2'].map((name) => [
@@ -240,18 +224,13 @@ const norm = (at) => ({
           ]),
         ),
       },
-    },
+      refused(new Float32Array(8), invalid, `beta is [8]`, 'expected none'),
+    ),
   ]),
 });
 const swiglu = { 'config.activation': 'swiglu', 'weights.wGate': zeros([8, 12]) };
 const withoutSwiglu = (name, value) =>
-  refusal(
-    'without swiglu',
-    value,
-    invalid,
-    `${name} is given and activation is 'gelu'`,
-    "'swiglu'",
-  );
+  refused(value, invalid, `${name} is given and activation is 'gelu'`, "'swiglu'");
 
 export const transformerBlock = {
   method: 'Qkv.transformerBlock',
@@ -270,11 +249,11 @@ export const transformerBlock = {
         'config.normType': choice('layer', 'rms'),
         'config.activation': choice('relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu'),
         'config.crossAttention': all(boolean, [
-          refusal('without its weights', false, invalid, 'dContext is 6 without crossAttention'),
-          {
-            ...refusal('false', false, invalid, 'cross is given', 'crossAttention is false'),
-            with: { 'config.dContext': undefined },
-          },
+          refused(false, invalid, 'dContext is 6 without crossAttention'),
+          beside(
+            { 'config.dContext': undefined },
+            refused(false, invalid, 'cross is given', 'crossAttention is false'),
+          ),
         ]),
         'config.epsilon': number([-1, invalid, 'at least 0']),
         weights: all(options('norm1', 'norm11'), [missing('weights', 'undefined', 'an object')]),
@@ -353,19 +332,13 @@ export const forwardLayer = {
     options: all(
       options('context', 'contxt'),
       ['numHeads', 'numKvHeads', 'contextKeyLengths'].map((name) =>
-        refusal(name, { context, [name]: 2 }, invalid, `the unknown key '${name}'`),
+        refused({ context, [name]: 2 }, invalid, `the unknown key '${name}'`),
       ),
     ),
     'options.context': all(ofTokens([2, 5, 6], true), [
-      refusal('missing', undefined, 'shape_mismatch', 'context is missing', '[2,T,6]'),
-      refusal(
-        'of another batch',
-        zeros([3, 5, 6]),
-        'shape_mismatch',
-        'context is [3,5,6]',
-        '[2,T,6]',
-      ),
-      refusal('of one row', zeros([5, 6]), 'shape_mismatch', 'context is [5,6]', '[2,T,6]'),
+      refused(undefined, 'shape_mismatch', 'context is missing', '[2,T,6]'),
+      refused(zeros([3, 5, 6]), 'shape_mismatch', 'context is [3,5,6]', '[2,T,6]'),
+      refused(zeros([5, 6]), 'shape_mismatch', 'context is [5,6]', '[2,T,6]'),
     ]),
     ...attentionKinds({ batch: 2, heads: 2, tq: 3, tk: 5, outShape: x.shape, misfits }),
   },
@@ -383,19 +356,13 @@ export const forwardBlock = {
     x: ofTokens([2, 3, 8], false),
     options: options('context', 'contxt'),
     'options.context': all(ofTokens([2, 5, 6], true), [
-      refusal('missing', undefined, invalid, 'context is missing', '[2,*,6]'),
-      refusal(
-        'of another batch',
-        zeros([3, 5, 6]),
-        'shape_mismatch',
-        'context is [3,5,6]',
-        '[2,T,6]',
-      ),
+      refused(undefined, invalid, 'context is missing', '[2,*,6]'),
+      refused(zeros([3, 5, 6]), 'shape_mismatch', 'context is [3,5,6]', '[2,T,6]'),
     ]),
     'options.contextKeyLengths': all(
       integers(2),
-      element(Int32Array.of(1, -1), 'out_of_range', 'contextKeyLengths[1] is -1', '0 to 5'),
-      element(Int32Array.of(6, 1), 'out_of_range', 'contextKeyLengths[0] is 6', '0 to 5'),
+      refused(Int32Array.of(1, -1), 'out_of_range', 'contextKeyLengths[1] is -1', '0 to 5'),
+      refused(Int32Array.of(6, 1), 'out_of_range', 'contextKeyLengths[0] is 6', '0 to 5'),
     ),
     ...attentionKinds({ batch: 2, heads: 2, tq: 3, tk: 3, outShape: x.shape, misfits }),
   },

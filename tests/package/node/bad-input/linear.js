@@ -1,6 +1,6 @@
 // linear(), linearLayer() and its forward().
 import { randomArray, zeros } from '../../../support/js/arrays.js';
-import { all, array, choice, floats, options, output, refusal } from './kinds.js';
+import { all, array, choice, floats, options, output, beside, refused } from './kinds.js';
 
 const x = randomArray([2, 3, 8], 1);
 const w = randomArray([8, 5], 2);
@@ -16,7 +16,7 @@ const matrix = all(
       [[0, 5], '[in,out] of at least 1'],
     ],
   ),
-  [{ ...refusal('a vector', zeros([40]), 'shape_mismatch', 'w is [40]', '[out,in]'), with: { 'options.layout': 'out_in' } }], // prettier-ignore
+  [beside({ 'options.layout': 'out_in' }, refused(zeros([40]), 'shape_mismatch', 'w is [40]', '[out,in]'))], // prettier-ignore
 );
 const rows = array(
   x.shape,

@@ -1,5 +1,16 @@
 // The config of a language model: what trainers and models refuse of it.
-import { all, boolean, choice, given, number, options, refusal, required, whole } from './kinds.js';
+import {
+  all,
+  beside,
+  boolean,
+  choice,
+  given,
+  number,
+  options,
+  required,
+  whole,
+  refused,
+} from './kinds.js';
 import { rotaryKinds } from './rotary.js';
 
 const invalid = 'invalid_argument';
@@ -23,7 +34,7 @@ export const modelConfig = {
 const ofLlama3 = (part) =>
   given(
     { 'config.rotary.scaling': { type: 'llama3', factor: 2, originalLength: 4 } },
-    all(number(), [refusal('0', 0, invalid, `rotary.scaling.${part} is 0`)]),
+    all(number(), [refused(0, invalid, `rotary.scaling.${part} is 0`)]),
   );
 
 /** Kinds by path; `more` are further cases by path. */
@@ -32,9 +43,9 @@ export function modelConfigKinds(more = {}) {
     config: required(options('dModel', 'dmodel')),
     'config.vocabulary': required(size),
     'config.numLayers': required(size),
-    'config.dModel': all(required(size), [refusal('no multiple', 9, range, 'dModel', '9')]),
+    'config.dModel': all(required(size), [refused(9, range, 'dModel', '9')]),
     'config.numHeads': required(size),
-    'config.numKvHeads': all(size, [refusal('no divisor', 3, range, 'numKvHeads is 3', 'divisor')]),
+    'config.numKvHeads': all(size, [refused(3, range, 'numKvHeads is 3', 'divisor')]),
     'config.dK': size,
     'config.dFeedForward': required(whole(0, most, '0 to')),
     'config.maxLength': required(size),
@@ -55,15 +66,12 @@ export function modelConfigKinds(more = {}) {
     'config.rotary.scaling.lowFrequencyFactor': ofLlama3('lowFrequencyFactor'),
     'config.rotary.scaling.highFrequencyFactor': ofLlama3('highFrequencyFactor'),
     'config.family': (name) => [
-      refusal('a number', 3, invalid, `${name.replace('config.', '')} is 3`, 'a string'),
-      refusal('null', null, invalid, 'family is null', 'a string'),
+      refused(3, invalid, `${name.replace('config.', '')} is 3`, 'a string'),
+      refused(null, invalid, 'family is null', 'a string'),
     ],
     'config.qkNorm': boolean,
     'config.parallelResidual': all(boolean, [
-      {
-        ...refusal('with post', true, invalid, 'parallelResidual'),
-        with: { 'config.norm': 'post' },
-      },
+      beside({ 'config.norm': 'post' }, refused(true, invalid, 'parallelResidual')),
     ]),
     'config.tiedEmbeddings': boolean,
     'config.biases': boolean,
@@ -74,8 +82,8 @@ export function modelConfigKinds(more = {}) {
         most,
         '0 to',
       )(name).filter(({ value }) => value !== null && !Array.isArray(value)),
-      refusal('two layers', [1, 2], 'shape_mismatch', 'window has 2 elements', 'numLayers = 1'),
-      refusal('a wrong one', [-1], range, 'window[0] is -1', '0 to'),
+      refused([1, 2], 'shape_mismatch', 'window has 2 elements', 'numLayers = 1'),
+      refused([-1], range, 'window[0] is -1', '0 to'),
     ],
     'config.attentionSoftcap': number([-1, range, 'attentionSoftcap']),
     'config.qkvBiases': boolean,

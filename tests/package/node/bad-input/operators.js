@@ -5,14 +5,14 @@ import {
   array,
   boolean,
   choice,
-  element,
   floats,
   integers,
   methodsOf,
   number,
   options,
   output,
-  refusal,
+  beside,
+  refused,
   required,
   whole,
 } from './kinds.js';
@@ -32,7 +32,7 @@ const epsilon = number([-1, invalid, 'at least 0']);
 const axis = (name) => [...whole(-4, 3, '-4 to 3')(name)];
 /** A tensor for a result of this shape. */
 const out = (shape) => ({ 'options.out': output(shape, [], [...shape, 1], shape.with(0, 9)) });
-const rank0 = refusal('of rank 0', zeros([]), shapes, 'is []', '[...,');
+const rank0 = refused(zeros([]), shapes, 'is []', '[...,');
 
 const ofTable = (shape, expected) =>
   array(shape, [
@@ -92,11 +92,11 @@ export const operators = [
           [['2'], '[2]'],
           [[2 ** 53], '[9007199254740992]'],
         ].map(([value, was]) =>
-          refusal(was, value, invalid, `shape of the tensor is ${was}`, 'whole numbers'),
+          refused(value, invalid, `shape of the tensor is ${was}`, 'whole numbers'),
         ),
-        refusal('too large', [2 ** 30 + 1], range, '1073741825', '1073741824'),
-        refusal('too large in all', [2 ** 20, 2 ** 20], range, '1099511627776'),
-        refusal('another', [2, 2], shapes, 'data has 6 elements', 'expected 4 for shape [2,2]'),
+        refused([2 ** 30 + 1], range, '1073741825', '1073741824'),
+        refused([2 ** 20, 2 ** 20], range, '1099511627776'),
+        refused([2, 2], shapes, 'data has 6 elements', 'expected 4 for shape [2,2]'),
       ],
       data: () => ofNumbers(6),
     },
@@ -117,10 +117,7 @@ export const operators = [
       }
     },
     kinds: {
-      data: all(
-        () => ofNumbers(3),
-        [refusal('missing', undefined, invalid, 'data is undefined', 'numbers')],
-      ),
+      data: all(() => ofNumbers(3), [refused(undefined, invalid, 'data is undefined', 'numbers')]),
     },
   },
   {
@@ -129,7 +126,7 @@ export const operators = [
       { options: cacheOptions },
       {
         options: all(options('capacity', 'capacty'), [
-          refusal('missing', undefined, invalid, 'options is undefined', 'an object'),
+          refused(undefined, invalid, 'options is undefined', 'an object'),
         ]),
         'options.batch': whole(1, most, '1 to'),
         'options.numKvHeads': required(whole(1, most, '1 to')),
@@ -168,18 +165,16 @@ export const operators = [
       'append',
       { keys: zeros([2, 1, 24]), values: zeros([2, 3, 18]) },
       {
-        keys: () => [
-          refusal('beyond the capacity', zeros([2, 3, 24]), range, '2 of 4 tokens', 'at most 2'),
-        ],
+        keys: () => [refused(zeros([2, 3, 24]), range, '2 of 4 tokens', 'at most 2')],
       },
     ),
     base: () => ({ keys: zeros([2, 1, 24]), values: zeros([2, 1, 18]) }),
     kinds: {
       values: () => [
-        {
-          ...refusal('beyond the capacity', zeros([2, 3, 18]), range, '2 of 4 tokens', 'at most 2'),
-          with: { keys: zeros([2, 3, 24]) },
-        },
+        beside(
+          { keys: zeros([2, 3, 24]) },
+          refused(zeros([2, 3, 18]), range, '2 of 4 tokens', 'at most 2'),
+        ),
       ],
     },
   },
@@ -189,13 +184,13 @@ export const operators = [
     { length: 3, dModel: 4, options: {} },
     {
       length: all(required(whole(0, most, '0 to')), [
-        refusal('too long', far + 2, range, 'length', `${far + 1}`),
+        refused(far + 2, range, 'length', `${far + 1}`),
       ]),
       dModel: required(whole(1, most, '1 to')),
       options: options('base', 'bas'),
       'options.offset': all(positions, [
-        refusal('too far', far, range, 'offset', `${far + 2}`, `${far}`),
-        refusal('too far back', -far - 1, range, 'offset', `${-far - 1}`, `${far}`),
+        refused(far, range, 'offset', `${far + 2}`, `${far}`),
+        refused(-far - 1, range, 'offset', `${-far - 1}`, `${far}`),
       ]),
       'options.base': base,
       'options.layout': choice('interleaved', 'concatenated'),
@@ -207,18 +202,15 @@ export const operators = [
     { k: 3, dModel: 4, options: {} },
     {
       k: all(required(positions), [
-        refusal('too far', far + 1, range, 'k ', `${far + 1}`),
-        refusal('too far back', -far - 1, range, 'k ', `${-far - 1}`),
-        {
-          ...refusal('too far in one matrix', far + 1, range, 'k ', `${far + 1}`),
-          with: { 'options.form': 'dense' },
-        },
+        refused(far + 1, range, 'k ', `${far + 1}`),
+        refused(-far - 1, range, 'k ', `${-far - 1}`),
+        beside({ 'options.form': 'dense' }, refused(far + 1, range, 'k ', `${far + 1}`)),
       ]),
       dModel: all(required(whole(1, most, '1 to')), [
-        {
-          ...refusal('odd', 5, 'unsupported', 'dModel is 5', 'an even number'),
-          with: { 'options.form': 'dense' },
-        },
+        beside(
+          { 'options.form': 'dense' },
+          refused(5, 'unsupported', 'dModel is 5', 'an even number'),
+        ),
       ]),
       options: options('base', 'bas'),
       'options.base': base,
@@ -237,15 +229,15 @@ export const operators = [
           [[1, 1, 1, 1, 8], '[B,H,T,d]'],
         ]),
         [
-          refusal('without heads', zeros([4, 8]), invalid, 'numHeads is missing', 'x is [4,8]'),
-          refusal('of an odd width', zeros([1, 1, 2, 7]), range, 'rotaryDim is 7', 'd = 7'),
+          refused(zeros([4, 8]), invalid, 'numHeads is missing', 'x is [4,8]'),
+          refused(zeros([1, 1, 2, 7]), range, 'rotaryDim is 7', 'd = 7'),
         ],
       ),
       options: options('scaling', 'scalng'),
       ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
       ...out(x.shape),
       'options.numHeads': all(whole(1, most, '1 to'), [
-        refusal('that rank 4 contradicts', 2, shapes, 'x is [2,3,5,8]', 'numHeads = 2'),
+        refused(2, shapes, 'x is [2,3,5,8]', 'numHeads = 2'),
       ]),
     },
   ),
@@ -255,20 +247,20 @@ export const operators = [
     { table: zeros([32, 3]), queryLength: 2, keyLength: 4, options: {} },
     {
       table: all(ofTable([32, 3], '[numBuckets,H]'), [
-        refusal('of too few rows', zeros([3, 3]), shapes, 'table is [3,3]', '4 to 1024 rows'),
-        refusal('of too many rows', zeros([1025, 1]), shapes, 'table is [1025,1]', '1024 rows'),
+        refused(zeros([3, 3]), shapes, 'table is [3,3]', '4 to 1024 rows'),
+        refused(zeros([1025, 1]), shapes, 'table is [1025,1]', '1024 rows'),
       ]),
       queryLength: required(whole(0, most, '0 to')),
       keyLength: required(whole(0, most, '0 to')),
       options: options('maxDistance', 'maxDistanc'),
       'options.bidirectional': boolean,
       'options.maxDistance': all(whole(1, most), [
-        refusal('exact', 8, range, 'maxDistance is 8', '9 to'),
-        refusal('too far', far + 1, range, `maxDistance is ${far + 1}`, `${far}`),
+        refused(8, range, 'maxDistance is 8', '9 to'),
+        refused(far + 1, range, `maxDistance is ${far + 1}`, `${far}`),
       ]),
       'options.offset': all(positions, [
-        refusal('too far', far + 1, range, `offset is ${far + 1}`, `${far}`),
-        refusal('too far back', -far - 1, range, `offset is ${-far - 1}`, `${far}`),
+        refused(far + 1, range, `offset is ${far + 1}`, `${far}`),
+        refused(-far - 1, range, `offset is ${-far - 1}`, `${far}`),
       ]),
     },
   ),
@@ -310,11 +302,11 @@ export const operators = [
     {
       table: ofTable([6, 3], '[maxLength,dModel]'),
       length: all(required(whole(0, most, '0 to')), [
-        refusal('past the end', 7, range, 'length 7', 'at most 6 rows'),
+        refused(7, range, 'length 7', 'at most 6 rows'),
       ]),
       options: options('offset', 'ofset'),
       'options.offset': all(whole(0, most, '0 to'), [
-        refusal('past the end', 5, range, 'offset is 5', 'at most 6 rows'),
+        refused(5, range, 'offset is 5', 'at most 6 rows'),
       ]),
       'options.outOfRange': choice('error', 'clamp'),
     },
@@ -363,8 +355,8 @@ export const operators = [
     {
       table: ofTable([6, 3], '[vocabulary,dModel]'),
       ids: all(required(integers()), [
-        element(Int32Array.of(1, 6), range, 'ids[1] is 6', '[0, 6)'),
-        element(Int32Array.of(-1), range, 'ids[0] is -1', '[0, 6)'),
+        refused(Int32Array.of(1, 6), range, 'ids[1] is 6', '[0, 6)'),
+        refused(Int32Array.of(-1), range, 'ids[0] is -1', '[0, 6)'),
       ]),
     },
   ),
@@ -422,7 +414,7 @@ function ofNumbers(n) {
       [() => 1, 'a function'],
       [new BigInt64Array(n), 'BigInt64Array'],
       [new ArrayBuffer(n * 4), 'ArrayBuffer'],
-    ].map(([value, was]) => refusal(was, value, invalid, `data is ${was}`, 'an array of numbers')),
+    ].map(([value, was]) => refused(value, invalid, `data is ${was}`, 'an array of numbers')),
     ...[
       ['x', '"x"'],
       [1n, 'a bigint'],
@@ -430,23 +422,11 @@ function ofNumbers(n) {
       [[1], 'an array'],
       [undefined, 'undefined'],
     ].map(([value, was]) =>
-      refusal(
-        `with ${was}`,
-        Array(n).fill(1).with(1, value),
-        invalid,
-        `data[1] is ${was}`,
-        'a number',
-      ),
+      refused(Array(n).fill(1).with(1, value), invalid, `data[1] is ${was}`, 'a number'),
     ),
-    refusal('without elements', { length: n }, invalid, 'data[0] is undefined', 'a number'),
+    refused({ length: n }, invalid, 'data[0] is undefined', 'a number'),
     ...[0, n - 1, n + 1].map((length) =>
-      refusal(
-        `${length}`,
-        new Float32Array(length),
-        shapes,
-        `data has ${length} elements`,
-        `expected ${n}`,
-      ),
+      refused(new Float32Array(length), shapes, `data has ${length} elements`, `expected ${n}`),
     ),
   ];
 }

@@ -5,12 +5,11 @@ import {
   array,
   boolean,
   choice,
-  element,
   given,
   integers,
   number,
   options,
-  refusal,
+  refused,
   whole,
 } from './kinds.js';
 
@@ -19,7 +18,7 @@ const range = 'out_of_range';
 const most = 2 ** 31 - 1;
 const yarn = { type: 'yarn', factor: 2, originalLength: 8 };
 const positive = 'a positive finite number';
-const missing = (name) => refusal('missing', undefined, invalid, `${name} is undefined`);
+const missing = (name) => refused(undefined, invalid, `${name} is undefined`);
 
 /**
  * Kinds by path below `at`, for heads of `width`. In a call `tokens` says how many positions there are;
@@ -40,9 +39,9 @@ export function rotaryKinds(at, { width, tokens, heads }) {
             [[width / 2], `[*,${width / 2}]`],
             [[9, width], `[*,${width / 2}]`],
           ].map(([shape, says]) =>
-            refusal(`of [${shape}]`, zeros(shape), 'shape_mismatch', `${of} is [${shape}]`, says),
+            refused(zeros(shape), 'shape_mismatch', `${of} is [${shape}]`, says),
           ),
-        [refusal('alone', undefined, invalid, `${other} is given without ${name}`, 'both')],
+        [refused(undefined, invalid, `${other} is given without ${name}`, 'both')],
       ),
     );
   return {
@@ -50,8 +49,8 @@ export function rotaryKinds(at, { width, tokens, heads }) {
       whole(-most, most),
       tokens
         ? [
-            refusal('too far', 2 ** 20 + 1, range, 'offset is 1048577', '-1048576 to 1048576'),
-            refusal('too far back', -(2 ** 20) - 1, range, 'offset is -1048577'),
+            refused(2 ** 20 + 1, range, 'offset is 1048577', '-1048576 to 1048576'),
+            refused(-(2 ** 20) - 1, range, 'offset is -1048577'),
           ]
         : [],
     ),
@@ -59,15 +58,15 @@ export function rotaryKinds(at, { width, tokens, heads }) {
       ? all(
           // As many as tokens, or as tokens of all batch rows: of another number the message says the latter.
           (name) => integers(tokens[0] * tokens[1])(name),
-          element(new Int32Array(tokens[1]).fill(2 ** 21), range, 'positions[0] is 2097152'),
+          refused(new Int32Array(tokens[1]).fill(2 ** 21), range, 'positions[0] is 2097152'),
         )
       : integers(),
     [path('base')]: number(
       ...[0, 0.5, -2].map((value) => [value, invalid, 'a finite number of at least 1']),
     ),
     [path('rotaryDim')]: all(whole(2, most, '2 to'), [
-      refusal('odd', 3, range, 'rotaryDim is 3', 'an even number'),
-      refusal('too wide', width + 2, range, `rotaryDim is ${width + 2}`, `d = ${width}`),
+      refused(3, range, 'rotaryDim is 3', 'an even number'),
+      refused(width + 2, range, `rotaryDim is ${width + 2}`, `d = ${width}`),
     ]),
     [path('interleaved')]: boolean,
     [path('scaling')]: options('type', 'typ'),
@@ -75,35 +74,29 @@ export function rotaryKinds(at, { width, tokens, heads }) {
     ...within(
       'factor',
       { type: 'ntk', factor: 2 },
-      all(number(), missing, [
-        refusal('below 1', 0.5, invalid, 'scaling.factor is 0.5', 'at least 1'),
-      ]),
+      all(number(), missing, [refused(0.5, invalid, 'scaling.factor is 0.5', 'at least 1')]),
     ),
     ...within('originalLength', yarn, all(whole(1, most, '1 to'), missing)),
     ...within(
       'betaFast',
       yarn,
-      all(number(), [
-        refusal('too slow', 0.5, invalid, 'scaling.betaFast is 0.5', 'scaling.betaSlow'),
-      ]),
+      all(number(), [refused(0.5, invalid, 'scaling.betaFast is 0.5', 'scaling.betaSlow')]),
     ),
     ...within(
       'betaSlow',
       yarn,
-      all(number(), [refusal('0', 0, invalid, 'scaling.betaSlow is 0', positive)]),
+      all(number(), [refused(0, invalid, 'scaling.betaSlow is 0', positive)]),
     ),
     ...within(
       'attentionFactor',
       yarn,
-      all(number(), [refusal('0', 0, invalid, 'scaling.attentionFactor is 0', positive)]),
+      all(number(), [refused(0, invalid, 'scaling.attentionFactor is 0', positive)]),
     ),
     [path('cos')]: table('cos', 'sin'),
     [path('sin')]: table('sin', 'cos'),
     [path('numHeads')]: all(
       whole(1, most, '1 to'),
-      heads
-        ? [refusal('not the layer’s', heads + 1, invalid, `numHeads is ${heads + 1}`, `${heads}`)]
-        : [],
+      heads ? [refused(heads + 1, invalid, `numHeads is ${heads + 1}`, `${heads}`)] : [],
     ),
   };
 }

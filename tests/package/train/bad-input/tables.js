@@ -6,13 +6,13 @@ import {
   array,
   boolean,
   choice,
-  element,
   floats,
   given,
   methodsOf,
   number,
   options,
-  refusal,
+  beside,
+  refused,
   required,
   whole,
 } from '../../node/bad-input/kinds.js';
@@ -51,15 +51,15 @@ const list = (count, limit) => (name) => [
     ['123', '"123"'],
     [BigInt64Array.of(1n), 'BigInt64Array'],
     [{}, 'Object'],
-  ].map(([value, was]) => refusal(was, value, invalid, `${name} is ${was}`)),
-  refusal('halves', Float32Array.of(...Array(count).fill(0.5)), invalid, `${name}[0] is 0.5`),
-  refusal('words', Array(count).fill('1'), invalid, `${name}[0] is "1"`, 'a whole number'),
-  refusal('large', Array(count).fill(2 ** 31), range, `${name}[0] is 2147483648`),
+  ].map(([value, was]) => refused(value, invalid, `${name} is ${was}`)),
+  refused(Float32Array.of(...Array(count).fill(0.5)), invalid, `${name}[0] is 0.5`),
+  refused(Array(count).fill('1'), invalid, `${name}[0] is "1"`, 'a whole number'),
+  refused(Array(count).fill(2 ** 31), range, `${name}[0] is 2147483648`),
   ...[count - 1, count + 1].map((n) =>
-    refusal(`${n} numbers`, new Uint8Array(n), shapes, `${name} has ${n} elements`, `${count}`),
+    refused(new Uint8Array(n), shapes, `${name} has ${n} elements`, `${count}`),
   ),
-  element(Array(count).fill(limit), range, `${name}[0] is ${limit}`, `[0, ${limit})`),
-  element(Int32Array.of(...Array(count - 1).fill(0), -7), range, `${name}[${count - 1}] is -7`),
+  refused(Array(count).fill(limit), range, `${name}[0] is ${limit}`, `[0, ${limit})`),
+  refused(Int32Array.of(...Array(count - 1).fill(0), -7), range, `${name}[${count - 1}] is -7`),
 ];
 
 // ------------------------------------------------------------------------------------- attention
@@ -102,7 +102,7 @@ const attentionBackward = method(
     'options.out': (name) =>
       attentionOptions['options.out'](name).filter(({ what }) => !what.startsWith('a ')),
     'options.cache': () => [
-      refusal('null', null, invalid, 'cache is null', 'expected none'),
+      refused(null, invalid, 'cache is null', 'expected none'),
       {
         what: 'a cache',
         value: { make: ({ cacheOf }) => cacheOf({ numKvHeads: 4, capacity: 2, dK: 8 }) },
@@ -112,20 +112,14 @@ const attentionBackward = method(
     ],
     'options.needs': options('sinks', 'sink'),
     'options.needs.bias': all(boolean, [
-      refusal('without a bias', true, invalid, 'needs.bias is true', 'bias is undefined'),
-      {
-        ...refusal(
-          'with ALiBi',
-          true,
-          invalid,
-          'needs.bias is true',
-          'the bias array of the forward call',
-        ),
-        with: { 'options.bias': { kind: 'alibi' } },
-      },
+      refused(true, invalid, 'needs.bias is true', 'bias is undefined'),
+      beside(
+        { 'options.bias': { kind: 'alibi' } },
+        refused(true, invalid, 'needs.bias is true', 'the bias array of the forward call'),
+      ),
     ]),
     'options.needs.sinks': all(boolean, [
-      refusal('without sinks', true, invalid, 'needs.sinks is true', 'sinks is undefined'),
+      refused(true, invalid, 'needs.sinks is true', 'sinks is undefined'),
     ]),
   },
 );
@@ -139,7 +133,7 @@ const axis = whole(-3, 2, '-3 to 2');
 const normKinds = {
   dOutput: shaped(x.shape),
   x: all(array(x.shape, [[[], '[...,n]']]), [
-    refusal('of another shape', zeros([2, 8]), shapes, 'dOutput is [2,3,8]', 'expected [2,8]'),
+    refused(zeros([2, 8]), shapes, 'dOutput is [2,3,8]', 'expected [2,8]'),
   ]),
   'options.gamma': floats(8),
   'options.axis': axis,

@@ -6,7 +6,7 @@ import {
   methodsOf,
   number,
   options,
-  refusal,
+  refused,
   required,
   whole,
 } from '../../node/bad-input/kinds.js';
@@ -41,12 +41,12 @@ const ofOptions = {
   'options.learningRate.steps': ofSchedule(required(steps)),
   'options.learningRate.final': ofSchedule(notNegative),
   'options.betas': (name) => [
-    refusal('null', null, invalid, `${name} is null`, 'two numbers'),
-    refusal('one number', [0.9], invalid, `${name} is an array`, 'two numbers'),
-    refusal('three', [0.9, 0.9, 0.9], invalid, `${name} is an array`, 'two numbers'),
-    refusal('a word', [0.9, '1'], invalid, `${name}[1] is "1"`, 'a number'),
-    refusal('one', [1, 0.9], range, `${name}[0] is 1`, '[0, 1)'),
-    refusal('below 0', [0, -0.1], range, `${name}[1] is -0.1`, '[0, 1)'),
+    refused(null, invalid, `${name} is null`, 'two numbers'),
+    refused([0.9], invalid, `${name} is an array`, 'two numbers'),
+    refused([0.9, 0.9, 0.9], invalid, `${name} is an array`, 'two numbers'),
+    refused([0.9, '1'], invalid, `${name}[1] is "1"`, 'a number'),
+    refused([1, 0.9], range, `${name}[0] is 1`, '[0, 1)'),
+    refused([0, -0.1], range, `${name}[1] is -0.1`, '[0, 1)'),
   ],
   'options.epsilon': positive,
   'options.weightDecay': notNegative,
@@ -62,7 +62,7 @@ const ofModelsAlone = Object.fromEntries(
     ...{ postNorms: true, tokenTypes: 2, embeddingNorm: true, head: false },
   }).map(([name, value]) => [
     `config.${name}`,
-    [refusal('of models alone', value, 'unsupported', `${name} is `, 'expected')],
+    [refused(value, 'unsupported', `${name} is `, 'expected')],
   ]),
 );
 
@@ -81,7 +81,7 @@ const seq2seq = method(
     'config.kind': required(choice('gru', 'gru_attention', 'transformer')),
     'config.vocabulary': required(size),
     'config.dModel': required(size),
-    'config.numHeads': all(size, [refusal('no divisor', 3, range, 'numHeads is 3')]),
+    'config.numHeads': all(size, [refused(3, range, 'numHeads is 3')]),
     'config.numLayers': size,
     'config.dFeedForward': whole(0, most, '0 to'),
     'config.maxLength': required(size),
