@@ -12,12 +12,10 @@ import { kinds } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime } from '../../support/js/patience.js';
 import { overPort } from '../../support/js/workers.js';
-import { casesOf, textsOf } from './support/faults.js';
 import { arraysOf, bitsOf, expectTyped, inPlain } from './support/outcome.js';
-import { floors } from './support/floors.js';
 import { isModel, modelTargets } from './support/model-targets.js';
 import { letters } from './support/model-world.js';
-import { about, countAnswers, expectAnswers, settings, watchdog } from './support/settings.js';
+import { about, judgeCalls, settings, watchdog } from './support/settings.js';
 import { spoil } from './support/spoil.js';
 import { targets } from './support/targets.js';
 import { anything, make } from './support/values.js';
@@ -105,25 +103,13 @@ async function run(target, faults) {
 
 test('fuzz, worker: any arguments: an answer or a typed error, and the worker goes on', async (t) => {
   const before = await engine.memory();
-  const nameOf = ({ target }) => own[target].method;
-  const of = { cases: casesOf(own), textOf: textsOf(own), nameOf, watch, usual };
-  const counts = await countAnswers(t, of, ({ target, faults }) => run(own[target], faults));
-  expectAnswers(counts, floors.worker);
+  await judgeCalls(t, own, { watch, usual }, run);
   assert.equal((await engine.memory()).handles, before.handles);
 });
 
 test('fuzz, worker: any arguments to a model that lives there', async (t) => {
   const before = await engine.memory();
-  const nameOf = ({ target }) => ofModels[target].says;
-  const of = {
-    cases: casesOf(ofModels),
-    textOf: textsOf(ofModels),
-    nameOf,
-    watch,
-    usual: usual / 2,
-  };
-  const counts = await countAnswers(t, of, ({ target, faults }) => run(ofModels[target], faults));
-  expectAnswers(counts, floors.workerModels);
+  await judgeCalls(t, ofModels, { watch, usual: usual / 2 }, run);
   assert.equal((await engine.memory()).handles, before.handles);
 });
 

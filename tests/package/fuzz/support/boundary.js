@@ -1,8 +1,10 @@
 // One call with spoilt arguments, and what is true of it: a typed error or a right answer, and never more than that. What is
 // right is what another engine says of plain arguments with the same contents, which the other tests hold to float64.
 import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
 import { problem } from '../../../support/js/arrays.js';
 import { arraysOf, bitsOf, expectTyped, inPlain } from './outcome.js';
+import { judgeCalls, watchdog } from './settings.js';
 import { spoil } from './spoil.js';
 import { World } from './world.js';
 
@@ -34,8 +36,8 @@ async function attempt(method, of, args) {
   }
 }
 
-/** Judges calls of `targets` on engines that `load` makes; `Kind` makes what their arguments need. */
-export class Boundary {
+/** Judges calls on engines that `load` makes; `Kind` makes what their arguments need. */
+class Boundary {
   #load;
   #Kind;
   #engine;
@@ -51,10 +53,6 @@ export class Boundary {
     this.#engine = await this.#load();
     this.#other = await this.#load();
     this.#right = reference(this.#other);
-  }
-
-  get engine() {
-    return this.#engine;
   }
 
   #isAlive() {
@@ -109,4 +107,17 @@ export class Boundary {
       'a handle holds something else',
     );
   }
+}
+
+/** Tests of calls of `targets`, made `usual` times with faults, on engines that `load` makes. */
+export async function testBoundary(title, { targets, load, Kind, usual }) {
+  const boundary = new Boundary(load, Kind);
+  await boundary.begin();
+  const watch = watchdog();
+  after(watch.stop);
+  test(`${title}: right arguments give right answers`, async () => {
+    for (const target of targets) await boundary.run(target, []);
+  });
+  test(`${title}: any arguments: a typed error or a right answer, and nothing else has changed`, (t) =>
+    judgeCalls(t, targets, { watch, usual }, (...of) => boundary.run(...of)));
 }

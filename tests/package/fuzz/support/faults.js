@@ -15,9 +15,3 @@ export const casesOf = (targets) =>
     target: fc.nat(targets.length - 1),
     faults: fc.array(fc.record({ place: fc.nat(200), how }), { minLength: 1, maxLength: 3 }),
   });
-
-/** Cases in words. */
-export const textsOf =
-  (targets) =>
-  ({ target, faults }) =>
-    `${targets[target].name} ${JSON.stringify(faults)}`;
