@@ -238,11 +238,6 @@ async function packageSuites(full) {
       ),
     },
     {
-      name: 'memory over ten thousand calls',
-      full: true,
-      parts: [command('memory', process.execPath, 'tests/package/memory-plot.js')],
-    },
-    {
       name: 'soak, 10 minutes',
       full: true,
       parts: [{ ...command('soak', process.execPath, 'tests/package/soak.js', '10'), alone: true }],

@@ -1,8 +1,7 @@
 // @build any
-// The schema of the operators: what is made of it, and that an operator more needs no other place.
+// The schema of the operators, and what is made of it.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { init } from 'qkv';
@@ -20,90 +19,13 @@ import {
   trainAbi,
   trainSchema,
 } from '../../../tools/abi.js';
-import { toolchain } from '../../../tools/environment.js';
-import { run } from '../../../tools/run.js';
 import { packageJson, read, root } from '../../support/js/files.js';
-
-/** The schema with one operator more, which has a field of every kind. */
-const withScaled = () => ({
-  ...schema,
-  groups: { ...schema.groups, range: { least: 'number', most: 'number?' } },
-  operators: {
-    ...schema.operators,
-    scaled: {
-      method: 'scaled',
-      parameters: ['x', 'factor', 'options'],
-      fields: {
-        x: 'floats',
-        rowIds: { kind: 'ints', caller: 'rows' },
-        mask: 'bytes',
-        out: 'results',
-        factor: 'number',
-        offset: 'whole',
-        stride: 'whole?',
-        reversed: 'flag',
-        mode: { choice: ['error', 'clamp'], of: 'OutOfRange' },
-        range: { group: 'range' },
-        limits: { group: 'range', optional: true },
-        cache: { object: 'KvCache' },
-      },
-    },
-  },
-});
-
-const user = `#include "abi.hpp"
-namespace qkv::wasm {
-Status scaled(const ScaledFields& given) noexcept {
-  const TensorView<const float> x = given.x;
-  const TensorView<const std::int32_t> rows = given.row_ids;
-  const TensorView<const std::uint8_t> mask = given.mask;
-  const TensorView<float> out = given.out;
-  const Index offset = given.offset;
-  const OutOfRange mode = given.mode;
-  const bool any = given.reversed && given.limits.given && given.stride.get().has_value();
-  const KvCache* cache = given.cache;
-  const double sum = given.factor + given.range.least + given.limits.fields.most.get().value_or(0);
-  return x.rank + rows.rank + mask.rank + out.rank + offset + sum > 0 && any && cache != nullptr &&
-                 mode == OutOfRange::kClamp
-             ? Status()
-             : Status::error(StatusCode::kUnsupported, "scaled: %d", 1);
-}
-static_assert(sizeof(ScaledFields) == 4 * 24 + 4 * 8 + 8 + 2 * 8 + 3 * 8 + 8);
-static_assert(sizeof(Arguments) >= sizeof(CreateBlockFields));
-}  // namespace qkv::wasm
-`;
-
-test('schema: an operator more is a struct, a line of the table and a layout, and the header compiles', async (t) => {
-  const more = withScaled();
-  const header = headerOf(more);
-  assert.match(header, /return scaled\(given\.scaled\);/);
-  assert.deepEqual(layoutOf(more).operators.scaled, {
-    ...{ x: 'a', rowIds: 'a', mask: 'a', out: 'a', factor: 'n', offset: 'n', stride: 'o' },
-    ...{ reversed: 'f', mode: ['error', 'clamp'], range: '>range', limits: '?range', cache: 'n' },
-  });
-  assert.deepEqual(methodsOf(more).scaled, ['x', 'factor', 'options']);
-  assert.deepEqual(
-    callerNames(more).find(([own]) => own === 'row_ids'),
-    ['row_ids', 'rows'],
-  );
-  const folder = mkdtempSync(join(tmpdir(), 'qkv-schema-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'abi.hpp'), header);
-  writeFileSync(join(folder, 'user.cpp'), user);
-  const includes = [folder, 'wasm/bindings', 'core/include'].flatMap((path) => ['-I', path]);
-  const line = ['-std=c++20', '-fsyntax-only', '-Wall', '-Werror', ...includes];
-  const { code, output } = await run(toolchain.CXX, [...line, join(folder, 'user.cpp')], {
-    cwd: root,
-  });
-  assert.equal(code, 0, output);
-});
 
 test('schema: the hash tells a field that moved, and changes with nothing else', () => {
   const { operators } = schema;
   const { x, ...others } = operators.softmax.fields;
   const moved = { ...operators, softmax: { ...operators.softmax, fields: { ...others, x } } };
   assert.notEqual(hashOf({ ...schema, operators: moved }), hashOf(schema));
-  assert.notEqual(hashOf(withScaled()), hashOf(schema));
   assert.equal(hashOf(structuredClone({ ...schema })), hashOf(schema));
   assert.equal(abiOf(schema).hash, hashOf(schema));
 });

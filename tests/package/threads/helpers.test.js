@@ -53,6 +53,15 @@ async function start(threads) {
   return { loading, workers: [...PuppetWorker.all] };
 }
 
+/** The engine, once all of its workers have said that they are ready. */
+function started(loading, workers) {
+  for (const worker of workers) worker.say(ready);
+  return loading;
+}
+
+/** A field of each. */
+const each = (name, list) => list.map((one) => one[name]);
+
 describe('threads: each worker', () => {
   test('is one for every thread but the caller’s, of the script of threads', async () => {
     const { loading, workers } = await start(4);
@@ -61,16 +70,14 @@ describe('threads: each worker', () => {
       assert.match(url, /\/dist\/thread\.js$/);
       assert.equal(options.type, 'module');
     }
-    for (const worker of workers) worker.say(ready);
-    const engine = await loading;
+    const engine = await started(loading, workers);
     assert.equal(engine.info.threads, 4);
     engine.dispose();
   });
 
   test('is told the module, the memory of the engine, and a stack of its own', async () => {
     const { loading, workers } = await start(4);
-    for (const worker of workers) worker.say(ready);
-    const engine = await loading;
+    const engine = await started(loading, workers);
     const { buffer } = engine.tensor([1]).view();
     const ranges = workers.map(({ told: [message, ...more] }) => {
       assert.deepEqual(more, []);
@@ -97,8 +104,7 @@ describe('threads: each worker', () => {
 
   test('has a stack where nothing else will ever be', async () => {
     const { loading, workers } = await start(5);
-    for (const worker of workers) worker.say(ready);
-    const engine = await loading;
+    const engine = await started(loading, workers);
     const stacks = workers.map(({ told: [{ stack, stackBytes }] }) => [
       stack >>> 0,
       (stack >>> 0) + stackBytes,
@@ -125,25 +131,15 @@ describe('threads: each worker', () => {
     workers[0].dispatchEvent(new Event('error'));
     const engine = await loading;
     assert.equal(engine.info.threads, 2);
-    assert.deepEqual(
-      workers.map(({ ended }) => ended),
-      [1, 0],
-    );
+    assert.deepEqual(each('ended', workers), [1, 0]);
     engine.dispose();
   });
 
   test('keeps no process alive once it is ready', async () => {
     const { loading, workers } = await start(3);
-    assert.deepEqual(
-      workers.map(({ released }) => released),
-      [0, 0],
-    );
-    for (const worker of workers) worker.say(ready);
-    const engine = await loading;
-    assert.deepEqual(
-      workers.map(({ released }) => released),
-      [1, 1],
-    );
+    assert.deepEqual(each('released', workers), [0, 0]);
+    const engine = await started(loading, workers);
+    assert.deepEqual(each('released', workers), [1, 1]);
     engine.dispose();
   });
 
@@ -151,13 +147,9 @@ describe('threads: each worker', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     t.after(() => mock.timers.reset());
     const { loading, workers } = await start(3);
-    for (const worker of workers) worker.say(ready);
-    const engine = await loading;
+    const engine = await started(loading, workers);
     mock.timers.tick(60_000);
-    assert.deepEqual(
-      workers.map(({ ended }) => ended),
-      [0, 0],
-    );
+    assert.deepEqual(each('ended', workers), [0, 0]);
     engine.dispose();
   });
 
@@ -176,8 +168,7 @@ describe('threads: each worker', () => {
   for (const type of ['error', 'messageerror']) {
     test(`that fails later (${type}) is ended and counted no more, and the engine goes on`, async () => {
       const { loading, workers } = await start(3);
-      for (const worker of workers) worker.say(ready);
-      const engine = await loading;
+      const engine = await started(loading, workers);
       const { info } = engine;
       assert.equal(info.threads, 3);
       const event = new Event(type, { cancelable: true });
@@ -200,21 +191,16 @@ describe('threads: each worker', () => {
 
   test('ends with the engine, once', async () => {
     const { loading, workers } = await start(4);
-    for (const worker of workers) worker.say(ready);
-    const engine = await loading;
+    const engine = await started(loading, workers);
     engine.dispose();
     engine.dispose();
-    assert.deepEqual(
-      workers.map(({ ended }) => ended),
-      [1, 1, 1],
-    );
+    assert.deepEqual(each('ended', workers), [1, 1, 1]);
   });
 });
 
 test('threads: workers that say they are ready and never come leave the work to the caller', async () => {
   const { loading, workers } = await start(3);
-  for (const worker of workers) worker.say(ready);
-  const engine = await loading;
+  const engine = await started(loading, workers);
   for (let i = 0; i < 3; ++i) expectSame(engine.attention(x, x, x).output.data, expected);
   engine.dispose();
 });

@@ -2,7 +2,7 @@
 // The workers of engines with threads: they work, they sleep, and they end.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectSame, expectThrows, shareMemory } from '../../support/js/check.js';
@@ -106,35 +106,6 @@ test('threads: two engines with threads compute in turns, and one goes on when t
   other.dispose();
 });
 
-describe('threads: a worker that is ended between two calls', () => {
-  const threadsOfNode = process.getBuiltinModule('node:worker_threads');
-  const { Worker } = threadsOfNode;
-  /** The workers that were started. */
-  const started = [];
-  before(() => {
-    threadsOfNode.Worker = class extends Worker {
-      constructor(...args) {
-        super(...args);
-        started.push(this);
-      }
-    };
-  });
-  after(() => (threadsOfNode.Worker = Worker));
-
-  test('is counted no more, and the others do the work', async () => {
-    const engine = await fresh(4);
-    assert.equal(started.length, 3);
-    expectRight(engine);
-    for (const [i, worker] of started.entries()) {
-      await worker.terminate();
-      const left = () => `${engine.info.threads} threads after ${i + 1} have ended`;
-      await until(() => engine.info.threads === 3 - i, left);
-      expectRight(engine);
-    }
-    engine.dispose();
-  });
-});
-
 test('threads: a memory is kept for each number of threads', async () => {
   const asked = [1, 2, 3, 'auto'];
   const engines = await Promise.all(asked.map((threads) => init({ threads })));
@@ -148,17 +119,6 @@ test('threads: a memory is kept for each number of threads', async () => {
   }
   assert.ok(shareMemory(engines[0], await init()));
   for (const engine of [...engines, ...others]) engine.dispose();
-});
-
-test('threads: after dispose() the same options make a new engine, whose threads work', async () => {
-  const options = { deterministic: true, threads: 2 };
-  const old = await init(options);
-  old.dispose();
-  const engine = await init(options);
-  assert.notEqual(engine, old);
-  assert.equal(engine.info.threads, 2);
-  expectRight(engine);
-  engine.dispose();
 });
 
 describe('threads: a program', () => {
