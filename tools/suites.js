@@ -3,6 +3,7 @@
 // marked `full` are left to `npm run test:full`; every other suite runs every time, whatever changed. Parts marked `alone`
 // have the machine to themselves.
 import { join } from 'node:path';
+import { changedFiles } from './changed.js';
 import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
 import { root } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
