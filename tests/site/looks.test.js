@@ -2,7 +2,7 @@
 // without script.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { serve } from '../../tools/serve.js';
+import { documentation, serve } from '../../tools/serve.js';
 import { hasCore } from '../../tools/docs/contents.js';
 import { full, leaveToFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
@@ -25,7 +25,7 @@ if (!full) leaveToFullRun('three looks of each page of the documentation');
 
 let server, browser;
 before(async () => {
-  server = await serve({ port: 0, buildDocs: () => undefined });
+  server = await serve({ port: 0, later: [documentation(() => undefined)] });
   browser = await launch();
 });
 after(async () => {

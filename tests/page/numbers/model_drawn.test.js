@@ -50,8 +50,8 @@ test('model: the curves of time are straight where a token takes in proportion t
   for (const to of whole.slice(2)) assert.ok(Math.abs(slope(whole[0], to) - slope(whole[0], whole[1])) < 0.02);
   assert.deepEqual(new Set(cached.map(([, y]) => y)).size, 1);
   assert.ok(whole[1][1] === cached[1][1], '16 tokens take 2 ms both ways');
-  // A length is written unless the last one is less than 1.4 times as far.
-  for (const [lengths, written] of [[[64, 128, 180, 192, 256], [64, 128, 180, 256]], [[100, 139, 140], [140]], [[100, 139, 141], [100, 141]], [[8], [8]]]) {
+  // The last length is written, and powers of two unless the last is less than 1.4 times as far.
+  for (const [lengths, written] of [[[64, 128, 180, 192, 256], [64, 128, 256]], [[64, 128, 179], [64, 179]], [[64, 128, 180], [64, 128, 180]], [[8], [8]]]) {
     const all = lengths.map((length) => ({ length, cached: 0.1, whole: 1 }));
     const words = wordsOf(web.drawSpeed(web.pagePen, 400, all));
     assert.deepEqual(lengths.filter((length) => words.includes(`${length}`)), written);

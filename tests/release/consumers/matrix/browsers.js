@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { launch as launchChromium, reportOf } from '../../../support/js/chromium.js';
 import { launch as launchFirefox } from '../../../support/js/firefox.js';
-import { launch as launchSafari } from '../../../support/js/safari.js';
+import { launchSafari } from '../../../support/js/webdriver.js';
 import { chromium, firefox } from '../../../support/js/programs.js';
 import { folder, serve } from '../../../support/js/server.js';
 
