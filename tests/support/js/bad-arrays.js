@@ -56,19 +56,5 @@ export const badArrays = (name, expected = '{ data: Float32Array, shape } or a T
   ],
 ];
 
-/** Values that are no boolean, and how a message shows them. */
-export const notBooleans = [
-  [1, '1'],
-  ['true', '"true"'],
-  [null, 'null'],
-  [{}, 'Object'],
-];
-
-/** Values that are no number, and how a message shows them. */
-export const notNumbers = [
-  ['1', '"1"'],
-  [true, 'true'],
-  [null, 'null'],
-  [[1], 'an array'],
-  [1n, 'a bigint'],
-];
+export const notBooleans = [1, 'true', null, {}];
+export const notNumbers = ['1', true, null, [1], 1n];

@@ -15,27 +15,23 @@ import {
   beside,
   refused,
   whole,
+  shown,
+  to,
 } from './kinds.js';
 
 const most = 2 ** 31 - 1;
-const rows = (values, code) =>
-  values.map(([value, was]) => refused(value, code, `rows is ${was}`, '[start, end) within [0, '));
-const windows = (values, code) =>
-  values.map(([value, was]) =>
-    refused(value, code, `window is ${was}`, '[left, right] of whole numbers >= -1'),
-  );
-const pairs = [
-  ['0-3', '"0-3"'],
-  [3, '3'],
-  [null, 'null'],
-  [Int32Array.of(0, 2), 'Int32Array'],
-  [[1], '[1]'],
-  [[0, 1, 2], '[0,1,2]'],
-  [[0.5, 2], '[0.5,2]'],
-  [['0', '2'], '[0,2]'],
-  [[NaN, 2], '[NaN,2]'],
-  [[0, Infinity], '[0,Infinity]'],
+/** Refusals of pairs of numbers, which messages show in full. */
+const pairs = (name, code, expected, values) =>
+  values.map((value) => {
+    const was = Array.isArray(value) ? `[${value}]` : shown(value);
+    return refused(value, code, `${name} is ${was}`, expected);
+  });
+const notPairs = [
+  ...['0-3', 3, null, Int32Array.of(0, 2), [1], [0, 1, 2], [0.5, 2], ['0', '2'], [NaN, 2]],
+  [0, Infinity],
 ];
+const rows = (...of) => pairs('rows', of[0], '[start, end) within [0, ', of[1]);
+const windows = (...of) => pairs('window', of[0], '[left, right] of whole numbers >= -1', of[1]);
 
 /**
  * Kinds of the options of a call with these sizes, by path. `misfits` are options of caches that do not
@@ -44,13 +40,15 @@ const pairs = [
 export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
   const scores = `[${[batch, heads, tq, tk]}]`;
   const wrongMasks = [
-    [[tk + 1], scores],
-    [[tq + 1, tk], scores],
-    [[heads + 1, tq, tk], scores],
-    [[batch + 1, 1, tq, tk], scores],
-    [[tk, heads, 1], scores],
-    [[], 'rank 1 to 4'],
-    [[1, 1, 1, tq, tk], 'rank 1 to 4'],
+    ...to(
+      scores,
+      [tk + 1],
+      [tq + 1, tk],
+      [heads + 1, tq, tk],
+      [batch + 1, 1, tq, tk],
+      [tk, heads, 1],
+    ),
+    ...to('rank 1 to 4', [], [1, 1, 1, tq, tk]),
   ];
   const causal = { 'options.causal': true, 'options.causalOffset': 0 };
   return {
@@ -71,15 +69,9 @@ export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
       ),
     ),
     'options.window': all(
-      windows(pairs, 'invalid_argument'),
-      windows(
-        [
-          [[-2, 0], '[-2,0]'],
-          [[0, -9], '[0,-9]'],
-        ],
-        'out_of_range',
-      ),
-    ),
+      windows('invalid_argument', notPairs),
+      windows('out_of_range', [[-2, 0], [0, -9]]),
+    ), // prettier-ignore
     'options.mask': array([1, 1], wrongMasks, {
       expected: '{ data: Uint8Array or Float32Array, shape } or a Tensor',
       optional: true,
@@ -143,17 +135,9 @@ export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
     'options.returnLse': boolean,
     'options.returnEntropy': boolean,
     'options.rows': all(
-      rows(pairs, 'invalid_argument'),
-      rows(
-        [
-          [[-1, 2], '[-1,2]'],
-          [[2, 1], '[2,1]'],
-          [[0, tq + 1], `[0,${tq + 1}]`],
-          [[tq + 1, tq + 1], `[${tq + 1},${tq + 1}]`],
-        ],
-        'out_of_range',
-      ),
-    ),
+      rows('invalid_argument', notPairs),
+      rows('out_of_range', [[-1, 2], [2, 1], [0, tq + 1], [tq + 1, tq + 1]]),
+    ), // prettier-ignore
     'options.out': output(
       outShape,
       outShape.slice(1),
@@ -177,7 +161,7 @@ const misfit = (change) => ({ batch: 2, numKvHeads: 4, capacity: 9, dK: 8, ...ch
 /** The kinds of q, k and v: wrong by themselves, and wrong beside the others. */
 const ofInput = (name, wrong) =>
   all(
-    array(q.shape, [[[], forms], [[64], forms], [[1, 1, 2, 4, 8], forms], ...wrong]),
+    array(q.shape, [...to(forms, [], [64], [1, 1, 2, 4, 8]), ...wrong]),
     given({ ...heads.split }, (of) => [
       refused(zeros([2, 7, 10]), 'shape_mismatch', `${of} is [2,7,10]`, 'a multiple of'),
     ]),
@@ -220,8 +204,7 @@ export const attention = {
     v: all(
       ofInput('v', [
         [[3, 4, 7, 8], '[2,4,7,*]', 'k [2,4,7,8]'],
-        [[2, 2, 7, 8], '[2,4,7,*]'],
-        [[2, 4, 6, 8], '[2,4,7,*]'],
+        ...to('[2,4,7,*]', [2, 2, 7, 8], [2, 4, 6, 8]),
       ]),
       [refused(zeros([2, 4, 7, 0]), 'shape_mismatch', 'v is [2,4,7,0]', 'at least 1')],
     ),

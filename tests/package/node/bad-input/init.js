@@ -1,15 +1,15 @@
 // init(): options that make no sense, and those that contradict each other.
 import { init } from 'qkv';
 import { notNumbers } from '../../../support/js/bad-arrays.js';
-import { all, boolean, choice, given, not, options, refusal } from './kinds.js';
+import { all, boolean, choice, given, noneOf, options, refused } from './kinds.js';
 
 const invalid = 'invalid_argument';
+const sources = 'a URL, bytes, a WebAssembly.Module or a Response';
 const threads = "from 1 to 64 or 'auto'";
 const contradicting = ['simd', 'relaxed'].map((variant) =>
   given({ 'options.variant': variant }, () =>
     [2, 64, 'auto'].map((count) =>
-      refusal(
-        `${count} for ${variant}`,
+      refused(
         count,
         ...[invalid, `variant is '${variant}'`, `threads is`, `${count}`, `'${variant}-threads'`],
       ),
@@ -28,42 +28,27 @@ export const initOptions = {
     'options.variant': choice('auto', 'relaxed', 'simd', 'relaxed-threads', 'simd-threads'),
     'options.threads': all(
       (name) =>
-        not(
+        noneOf(
           name,
           invalid,
-          [
-            ...[...notNumbers, [1.5, '1.5'], [NaN, 'NaN'], [Infinity, 'Infinity']],
-            ...[[{}, 'Object'], ['all', '"all"'], ['', '""'], [new Number(2), 'Number']], // prettier-ignore
-          ],
+          [...notNumbers, 1.5, NaN, Infinity, {}, 'all', '', new Number(2)],
           threads,
         ),
-      (name) =>
-        not(
-          name,
-          'out_of_range',
-          [0, -1, 65, 2 ** 40].map((n) => [n, `${n}`]),
-          threads,
-        ),
+      (name) => noneOf(name, 'out_of_range', [0, -1, 65, 2 ** 40], threads),
       ...contradicting,
     ),
     'options.deterministic': all(
       boolean,
       ...['relaxed', 'relaxed-threads'].map((variant) =>
         given({ 'options.variant': variant }, [
-          refusal(`beside ${variant}`, true, invalid, `'${variant}'`, 'deterministic'),
+          refused(true, invalid, `'${variant}'`, 'deterministic'),
         ]),
       ),
     ),
     'options.shared': boolean,
-    'options.wasm': (name) =>
-      not(
-        name,
-        invalid,
-        [
-          ...[[null, 'null'], [3, '3'], [true, 'true'], [() => 1, 'a function'], [{}, 'Object']],
-          ...[[Symbol('s'), 'a symbol'], [[], 'an array'], [Promise.resolve(3), '3']],
-        ], // prettier-ignore
-        'a URL, bytes, a WebAssembly.Module or a Response',
-      ),
+    'options.wasm': (name) => [
+      ...noneOf(name, invalid, [null, 3, true, () => 1, {}, Symbol('s'), []], sources),
+      refused(Promise.resolve(3), invalid, 'wasm is 3', sources),
+    ],
   },
 };

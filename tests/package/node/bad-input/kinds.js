@@ -20,6 +20,19 @@ export const made = (make) => ({ make });
 export const not = (name, code, values, ...says) =>
   values.map(([value, was]) => refused(value, code, `${name} is ${was}`, ...says));
 
+/** How messages show a value. */
+export function shown(value) {
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (['function', 'bigint', 'symbol'].includes(typeof value)) return `a ${typeof value}`;
+  return Object(value) === value ? value.constructor.name : String(value);
+}
+/** Refusals of each of these values for what it is. */
+export const noneOf = (name, code, values, ...says) =>
+  values.map((value) => refused(value, code, `${name} is ${shown(value)}`, ...says));
+/** Shapes that are refused beside an expectation. */
+export const to = (expected, ...all) => all.map((shape) => [shape, expected]);
+
 /** Cases of several kinds; `of` may be kinds or lists of cases. */
 export const all =
   (...of) =>
@@ -82,16 +95,12 @@ const typed =
     const of = length ?? 3;
     const expected = `${Type.name}${length === undefined ? '' : ` of ${length}`}`;
     return [
-      ...not(
+      ...noneOf(
         name,
         invalid,
         [
-          [null, 'null'],
-          [3, '3'],
-          ['x', '"x"'],
-          ...(besides.includes(Array) ? [] : [[Array(of).fill(0), 'an array']]),
-          [zeros([of]), 'Object'],
-          ...others.map((Other) => [new Other(of), Other.name]),
+          ...[null, 3, 'x', zeros([of]), ...others.map((Other) => new Other(of))],
+          ...(besides.includes(Array) ? [] : [Array(of).fill(0)]),
         ],
         expected,
       ),
@@ -116,13 +125,9 @@ export const integers = (length) =>
     delete hole[at];
     return [
       ...[1.5, NaN, Infinity, 2 ** 53].map((n) => holds(n, invalid, `${n}`, 'a whole number')),
-      ...[
-        ['1', '"1"'],
-        [1n, 'a bigint'],
-        [null, 'null'],
-        [[1], 'an array'],
-        [true, 'true'],
-      ].map(([value, was]) => holds(value, invalid, was, 'a whole number')),
+      ...['1', 1n, null, [1], true].map((value) =>
+        holds(value, invalid, shown(value), 'a whole number'),
+      ),
       refused(hole, invalid, `${name}[${at}] is undefined`, 'a whole number'),
       ...[2 ** 31, -(2 ** 31) - 1].map((n) =>
         holds(n, range, `${n}`, 'expected -2147483648 to 2147483647'),
@@ -139,18 +144,7 @@ export const whole =
   (name) => {
     const beyond = [least - 1, ...(least - 1 > -9 ? [-9] : []), most + 1, 2 ** 53 - 1];
     return [
-      ...not(
-        name,
-        invalid,
-        [
-          ...notNumbers,
-          [1.5, '1.5'],
-          [NaN, 'NaN'],
-          [Infinity, 'Infinity'],
-          [2 ** 53, '9007199254740992'],
-        ],
-        'a whole number',
-      ),
+      ...noneOf(name, invalid, [...notNumbers, 1.5, NaN, Infinity, 2 ** 53], 'a whole number'),
       ...beyond.map((value) => refused(value, range, `${name} is ${value}`, ...expected)),
     ];
   };
@@ -159,57 +153,26 @@ export const whole =
 export const number =
   (...beyond) =>
   (name) => [
-    ...not(
-      name,
-      invalid,
-      [
-        ...notNumbers,
-        [NaN, 'NaN'],
-        [Infinity, 'Infinity'],
-        [-Infinity, '-Infinity'],
-        [1e300, '1e+300'],
-      ],
-      'a number',
-    ),
+    ...noneOf(name, invalid, [...notNumbers, NaN, Infinity, -Infinity, 1e300], 'a number'),
     ...beyond.map(([value, code, ...says]) => refused(value, code, `${name} is ${value}`, ...says)),
   ];
 
-export const boolean = (name) => not(name, invalid, notBooleans, 'a boolean');
+export const boolean = (name) => noneOf(name, invalid, notBooleans, 'a boolean');
 
 /** One of these words. */
 export const choice =
   (...words) =>
   (name) =>
-    not(
+    noneOf(
       name,
       invalid,
-      [
-        [words[0].toUpperCase(), `"${words[0].toUpperCase()}"`],
-        ['', '""'],
-        [null, 'null'],
-        [0, '0'],
-        [true, 'true'],
-        [[words[0]], 'an array'],
-      ],
+      [words[0].toUpperCase(), '', null, 0, true, [words[0]]],
       words.map((word) => `'${word}'`).join(' or '),
     );
 
 /** An object of options, one of which is `known`. */
 export const options = (known, misspelt) => (name) => [
-  ...not(
-    name,
-    invalid,
-    [
-      [null, 'null'],
-      [3, '3'],
-      ['x', '"x"'],
-      [[], 'an array'],
-      [new Map(), 'Map'],
-      [Promise.resolve(), 'Promise'],
-      [() => 1, 'a function'],
-    ],
-    'an object',
-  ),
+  ...noneOf(name, invalid, [null, 3, 'x', [], new Map(), Promise.resolve(), () => 1], 'an object'),
   refused(
     made(({ tensor }) => tensor([1])),
     invalid,
@@ -229,18 +192,7 @@ export const options = (known, misspelt) => (name) => [
 export const cache =
   (...makes) =>
   (name) => [
-    ...not(
-      name,
-      invalid,
-      [
-        [null, 'null'],
-        [3, '3'],
-        [true, 'true'],
-        [{}, 'Object'],
-        [[], 'an array'],
-      ],
-      'a KvCache',
-    ),
+    ...noneOf(name, invalid, [null, 3, true, {}, []], 'a KvCache'),
     refused(
       made(({ tensor }) => tensor([1])),
       invalid,
@@ -273,17 +225,7 @@ export const cache =
 export const output =
   (shape, ...wrong) =>
   (name) => [
-    ...not(
-      name,
-      invalid,
-      [
-        [null, 'null'],
-        [3, '3'],
-        [zeros(shape), 'Object'],
-        [new Float32Array(4), 'Float32Array'],
-      ],
-      'a Tensor',
-    ),
+    ...noneOf(name, invalid, [null, 3, zeros(shape), new Float32Array(4)], 'a Tensor'),
     ...wrong.map((of) =>
       refused(
         made(({ tensor }) => tensor(of)),

@@ -23,6 +23,7 @@ import {
   required,
   whole,
   integers,
+  to,
 } from './kinds.js';
 import { rotaryKinds } from './rotary.js';
 
@@ -99,16 +100,9 @@ function ofFused(at, base, { shape, layer }) {
     kinds: {
       [`${at}.wqkv`]: given(
         use,
-        array(
-          shape,
-          [
-            [[8, columns + 8], `[${shape}]`],
-            [[columns, 8], `[${shape}]`],
-          ],
-          {
-            optional: true,
-          },
-        ),
+        array(shape, to(`[${shape}]`, [8, columns + 8], [columns, 8]), {
+          optional: true,
+        }),
       ),
       [`${at}.bqkv`]: all(given(use, floats(columns)), (of) => [
         refused(new Float32Array(columns), invalid, `${of} is given without wqkv`),

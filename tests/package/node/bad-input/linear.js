@@ -1,6 +1,6 @@
 // linear(), linearLayer() and its forward().
 import { randomArray, zeros } from '../../../support/js/arrays.js';
-import { all, array, choice, floats, options, output, beside, refused } from './kinds.js';
+import { all, array, choice, floats, options, output, beside, refused, to } from './kinds.js';
 
 const x = randomArray([2, 3, 8], 1);
 const w = randomArray([8, 5], 2);
@@ -8,13 +8,7 @@ const w = randomArray([8, 5], 2);
 const matrix = all(
   array(
     [8, 5],
-    [
-      [[], '[in,out]'],
-      [[40], '[in,out]'],
-      [[1, 8, 5], '[in,out]'],
-      [[8, 0], '[in,out] of at least 1'],
-      [[0, 5], '[in,out] of at least 1'],
-    ],
+    [...to('[in,out]', [], [40], [1, 8, 5]), ...to('[in,out] of at least 1', [8, 0], [0, 5])],
   ),
   [beside({ 'options.layout': 'out_in' }, refused(zeros([40]), 'shape_mismatch', 'w is [40]', '[out,in]'))], // prettier-ignore
 );

@@ -15,6 +15,9 @@ import {
   refused,
   required,
   whole,
+  shown,
+  to,
+  noneOf,
 } from './kinds.js';
 import { rotaryKinds } from './rotary.js';
 
@@ -35,11 +38,7 @@ const out = (shape) => ({ 'options.out': output(shape, [], [...shape, 1], shape.
 const rank0 = refused(zeros([]), shapes, 'is []', '[...,');
 
 const ofTable = (shape, expected) =>
-  array(shape, [
-    [[], expected],
-    [[shape[0] * shape[1]], expected],
-    [[1, ...shape], expected],
-  ]);
+  array(shape, to(expected, [], [shape[0] * shape[1]], [1, ...shape]));
 
 const cacheOptions = { batch: 2, numKvHeads: 3, capacity: 4, dK: 8, dV: 6 };
 const cacheTable = (name, base, kinds) => ({
@@ -65,8 +64,7 @@ const cacheTable = (name, base, kinds) => ({
 });
 const appended = (shape, others, wanted) =>
   array(shape, [
-    [[], '[B,H,T,d]'],
-    [[48], '[B,H,T,d]'],
+    ...to('[B,H,T,d]', [], [48]),
     [[3, 2, shape[2]], wanted],
     [[1, shape[2]], wanted.replace('[2,', '[')],
     [[2, 2, shape[2] + 3], wanted],
@@ -80,20 +78,21 @@ export const operators = [
     {
       shape: () => [
         ...[
-          [undefined, 'undefined'],
-          [null, 'null'],
-          [4, '4'],
-          ['4', '"4"'],
-          [{}, 'Object'],
-          [Int32Array.of(2, 3), 'Int32Array'],
-          [[-1], '[-1]'],
-          [[1.5], '[1.5]'],
-          [[NaN], '[NaN]'],
-          [['2'], '[2]'],
-          [[2 ** 53], '[9007199254740992]'],
-        ].map(([value, was]) =>
-          refused(value, invalid, `shape of the tensor is ${was}`, 'whole numbers'),
-        ),
+          undefined,
+          null,
+          4,
+          '4',
+          {},
+          Int32Array.of(2, 3),
+          [-1],
+          [1.5],
+          [NaN],
+          ['2'],
+          [2 ** 53],
+        ].map((value) => {
+          const was = Array.isArray(value) ? `[${value}]` : shown(value);
+          return refused(value, invalid, `shape of the tensor is ${was}`, 'whole numbers');
+        }),
         refused([2 ** 30 + 1], range, '1073741825', '1073741824'),
         refused([2 ** 20, 2 ** 20], range, '1099511627776'),
         refused([2, 2], shapes, 'data has 6 elements', 'expected 4 for shape [2,2]'),
@@ -222,17 +221,10 @@ export const operators = [
     'rotaryEmbedding',
     { x, options: {} },
     {
-      x: all(
-        array(x.shape, [
-          [[], '[B,H,T,d]'],
-          [[8], '[B,H,T,d]'],
-          [[1, 1, 1, 1, 8], '[B,H,T,d]'],
-        ]),
-        [
-          refused(zeros([4, 8]), invalid, 'numHeads is missing', 'x is [4,8]'),
-          refused(zeros([1, 1, 2, 7]), range, 'rotaryDim is 7', 'd = 7'),
-        ],
-      ),
+      x: all(array(x.shape, to('[B,H,T,d]', [], [8], [1, 1, 1, 1, 8])), [
+        refused(zeros([4, 8]), invalid, 'numHeads is missing', 'x is [4,8]'),
+        refused(zeros([1, 1, 2, 7]), range, 'rotaryDim is 7', 'd = 7'),
+      ]),
       options: options('scaling', 'scalng'),
       ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
       ...out(x.shape),
@@ -270,30 +262,10 @@ export const operators = [
     {
       q: array(
         x.shape,
-        [
-          [[3, 8], '[B,H,Tq,d]'],
-          [[2, 3, 5], '[B,H,Tq,d]'],
-          [[], '[B,H,Tq,d]'],
-          [[2, 3, 5, 0], ''],
-        ].slice(0, 3),
+        [...to('[B,H,Tq,d]', [3, 8], [2, 3, 5], []), [[2, 3, 5, 0], '']].slice(0, 3),
       ),
-      r: array(
-        [9, 24],
-        [
-          [[9, 23], '[Tk+4,24]'],
-          [[3, 24], '[Tk+4,24]'],
-          [[216], '[Tk+4,24]'],
-          [[1, 9, 24], '[Tk+4,24]'],
-        ],
-      ),
-      v: array(
-        [3, 8],
-        [
-          [[8, 3], '[3,8]'],
-          [[24], '[3,8]'],
-          [[1, 3, 8], '[3,8]'],
-        ],
-      ),
+      r: array([9, 24], to('[Tk+4,24]', [9, 23], [3, 24], [216], [1, 9, 24])),
+      v: array([3, 8], to('[3,8]', [8, 3], [24], [1, 3, 8])),
     },
   ),
   method(
@@ -391,7 +363,7 @@ export const operators = [
     'effectiveRank',
     { left: randomArray([2, 5, 3], 1), right: randomArray([2, 3, 4], 2), options: {} },
     {
-      left: array([2, 5, 3], [[[], '[...,m,k]'], [[3], '[...,m,k]']]), // prettier-ignore
+      left: array([2, 5, 3], to('[...,m,k]', [], [3])), // prettier-ignore
       right: array(
         [2, 3, 4],
         [[], [3], [3, 4], [1, 3, 4], [2, 4, 4], [2, 1, 3, 4]].map((shape) => [shape, '[2,3,n]']),
@@ -405,24 +377,14 @@ export const operators = [
 /** What are not `n` numbers. */
 function ofNumbers(n) {
   return [
-    ...[
-      [null, 'null'],
-      [5, '5'],
-      [true, 'true'],
-      ['123456', '"123456"'],
-      [{}, 'Object'],
-      [() => 1, 'a function'],
-      [new BigInt64Array(n), 'BigInt64Array'],
-      [new ArrayBuffer(n * 4), 'ArrayBuffer'],
-    ].map(([value, was]) => refused(value, invalid, `data is ${was}`, 'an array of numbers')),
-    ...[
-      ['x', '"x"'],
-      [1n, 'a bigint'],
-      [null, 'null'],
-      [[1], 'an array'],
-      [undefined, 'undefined'],
-    ].map(([value, was]) =>
-      refused(Array(n).fill(1).with(1, value), invalid, `data[1] is ${was}`, 'a number'),
+    ...noneOf(
+      'data',
+      invalid,
+      [null, 5, true, '123456', {}, () => 1, new BigInt64Array(n), new ArrayBuffer(n * 4)],
+      'an array of numbers',
+    ),
+    ...['x', 1n, null, [1], undefined].map((value) =>
+      refused(Array(n).fill(1).with(1, value), invalid, `data[1] is ${shown(value)}`, 'a number'),
     ),
     refused({ length: n }, invalid, 'data[0] is undefined', 'a number'),
     ...[0, n - 1, n + 1].map((length) =>

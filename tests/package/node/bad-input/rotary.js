@@ -11,6 +11,7 @@ import {
   options,
   refused,
   whole,
+  to,
 } from './kinds.js';
 
 const invalid = 'invalid_argument';
@@ -35,10 +36,7 @@ export function rotaryKinds(at, { width, tokens, heads }) {
       all(
         array([9, width / 2], [], { optional: true }),
         (of) =>
-          [
-            [[width / 2], `[*,${width / 2}]`],
-            [[9, width], `[*,${width / 2}]`],
-          ].map(([shape, says]) =>
+          to(`[*,${width / 2}]`, [width / 2], [9, width]).map(([shape, says]) =>
             refused(zeros(shape), 'shape_mismatch', `${of} is [${shape}]`, says),
           ),
         [refused(undefined, invalid, `${other} is given without ${name}`, 'both')],

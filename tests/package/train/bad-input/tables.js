@@ -15,6 +15,8 @@ import {
   refused,
   required,
   whole,
+  to,
+  noneOf,
 } from '../../node/bad-input/kinds.js';
 import { rotaryKinds } from '../../node/bad-input/rotary.js';
 
@@ -44,14 +46,7 @@ const shortOptions = (known) => (name) =>
 
 /** Whole numbers of any kind of list, `count` of them, each below `limit`. */
 const list = (count, limit) => (name) => [
-  ...[
-    [undefined, 'undefined'],
-    [null, 'null'],
-    [3, '3'],
-    ['123', '"123"'],
-    [BigInt64Array.of(1n), 'BigInt64Array'],
-    [{}, 'Object'],
-  ].map(([value, was]) => refused(value, invalid, `${name} is ${was}`)),
+  ...noneOf(name, invalid, [undefined, null, 3, '123', BigInt64Array.of(1n), {}]),
   refused(Float32Array.of(...Array(count).fill(0.5)), invalid, `${name}[0] is 0.5`),
   refused(Array(count).fill('1'), invalid, `${name}[0] is "1"`, 'a whole number'),
   refused(Array(count).fill(2 ** 31), range, `${name}[0] is 2147483648`),
@@ -71,8 +66,7 @@ const attentionOptions = attentionKinds({
   misfits: [{ numKvHeads: 1, capacity: 1, dK: 1 }],
 });
 const forms = '[B,H,T,d], [B,T,H*d] or [T,H*d]';
-const ofHeads = (wrong) =>
-  array(q.shape, [[[], forms], [[64], forms], [[1, 1, 2, 4, 8], forms], ...wrong]);
+const ofHeads = (wrong) => array(q.shape, [...to(forms, [], [64], [1, 1, 2, 4, 8]), ...wrong]);
 const split = (name) => ({
   [name]: given(
     {
@@ -146,22 +140,11 @@ const weights = {
   ...{ bx: new Float32Array(15), bh: new Float32Array(15) },
 };
 const gruKinds = {
-  x: array(gruX.shape, [
-    [[], '[B,T,dIn]'],
-    [[4, 3], '[B,T,dIn]'],
-    [[2, 4, 0], 'at least 1'],
-  ]),
+  x: array(gruX.shape, [...to('[B,T,dIn]', [], [4, 3]), [[2, 4, 0], 'at least 1']]),
   weights: required(shortOptions('wx')),
   'weights.wx': (name) => shaped([3, 15])(`weights.${name}`),
   'weights.wh': (name) =>
-    array(
-      [5, 15],
-      [
-        [[], '[h,3*h]'],
-        [[5, 14], '[h,3*h]'],
-        [[0, 0], 'at least 1'],
-      ],
-    )(`weights.${name}`),
+    array([5, 15], [...to('[h,3*h]', [], [5, 14]), [[0, 0], 'at least 1']])(`weights.${name}`),
   'weights.bx': (name) => required(floats(15))(`weights.${name}`),
   'weights.bh': (name) => required(floats(15))(`weights.${name}`),
   'options.h0': shapedOption([2, 5]),
@@ -174,15 +157,8 @@ export const tables = [
     { dOutput: zeros([2, 3, 5]), x, w, options: {} },
     {
       dOutput: shaped([2, 3, 5]),
-      x: array(x.shape, [
-        [[], '[...,8]'],
-        [[2, 3, 9], '[...,8]'],
-      ]),
-      w: array(w.shape, [
-        [[], '[in,out]'],
-        [[40], '[in,out]'],
-        [[8, 0], 'at least 1'],
-      ]),
+      x: array(x.shape, to('[...,8]', [], [2, 3, 9])),
+      w: array(w.shape, [...to('[in,out]', [], [40]), [[8, 0], 'at least 1']]),
       options: options('layout', 'lay_out'),
       'options.layout': choice('in_out', 'out_in'),
       'options.bias': boolean,
@@ -232,10 +208,7 @@ export const tables = [
     'rotaryEmbeddingBackward',
     { dOutput: rotaryX, options: {} },
     {
-      dOutput: array(rotaryX.shape, [
-        [[], forms],
-        [[8], forms],
-      ]),
+      dOutput: array(rotaryX.shape, to(forms, [], [8])),
       options: options('offset', 'ofset'),
       ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
       'options.numHeads': given({ dOutput: zeros([2, 5, 24]) }, whole(1, most, '1 to')),
@@ -245,13 +218,7 @@ export const tables = [
     'embeddingBackward',
     { dOutput: zeros([3, 4]), ids: [0, 1, 4], vocabulary: 5 },
     {
-      dOutput: array(
-        [3, 4],
-        [
-          [[], '[ids,dModel]'],
-          [[12], '[ids,dModel]'],
-        ],
-      ),
+      dOutput: array([3, 4], to('[ids,dModel]', [], [12])),
       ids: list(3, 5),
       vocabulary: whole(0, most, '0 to'),
     },
@@ -260,13 +227,7 @@ export const tables = [
     'crossEntropy',
     { logits: zeros([3, 4]), targets: [0, -1, 3], options: {} },
     {
-      logits: array(
-        [3, 4],
-        [
-          [[], '[N,V]'],
-          [[12], '[N,V]'],
-        ],
-      ),
+      logits: array([3, 4], to('[N,V]', [], [12])),
       targets: list(3, 4),
       options: options('ignoreIndex', 'ignoreindx'),
       'options.ignoreIndex': whole(-most - 1, most, 'expected -2147483648 to'),
