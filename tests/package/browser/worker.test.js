@@ -88,7 +88,6 @@ before(async () => {
     ...copy('/held'),
     '/held/worker-host.js': script(held),
     '/my-worker.js': script(guideWorker),
-    '/silent.js': script('addEventListener("message", () => {});'),
   });
 });
 after(() => pages?.close());
@@ -176,16 +175,6 @@ describe('worker in Chromium: one that cannot start is named, and what to do:', 
     const message = await refusal('/dist/worker.js', {}, "{ wasm: 'nowhere.wasm' }");
     assert.ok(message.includes(`${pages.url}/nowhere.wasm answered 404`), message);
   });
-
-  test('one that never answers', async () => {
-    const report = await pages.run(`
-      ${imports}
-      const worker = new Worker('/silent.js', { type: 'module' });
-      report(await attempt(() => init({ worker, timeout: 300 })));
-    `);
-    assert.equal(report.error.code, 'load_failed');
-    assert.match(report.error.message, /not answered within 300 ms/);
-  });
 });
 
 /** For a page whose calls of attention() wait at the gate. */
@@ -241,21 +230,6 @@ test('worker in Chromium: two workers run at the same time, and the page meanwhi
   assert.deepEqual(report, [8, 8, 8]);
 });
 
-test('worker in Chromium: arrays are moved, results too', async () => {
-  const report = await pages.run(`
-    ${imports}
-    const engine = await init();
-    const mine = randomArray([1, 1, 2, 4], 1);
-    const call = engine.gelu(mine, { transfer: true });
-    const left = mine.data.length;
-    report({ left, moved: bits(await call) });
-  `);
-  const expected = (await main.init({ deterministic: true })).gelu(randomArray([1, 1, 2, 4], 1));
-  assert.equal(report.left, 0);
-  const moved = new Float32Array(Uint32Array.from(report.moved).buffer);
-  expected.data.forEach((value, i) => assert.ok(Math.abs(moved[i] - value) < 1e-6));
-});
-
 test('worker in Chromium: calls are given up, while they run and while they wait', async () => {
   const report = await pages.run(
     `
@@ -280,22 +254,6 @@ test('worker in Chromium: calls are given up, while they run and while they wait
     late: 'AbortError',
     length: 0,
   });
-});
-
-test('worker in Chromium: dispose() rejects what is under way, and what comes', async () => {
-  const report = await pages.run(
-    `
-    ${heldImports}
-    const engine = await init({ workers: 2 });
-    const running = attempt(() => engine.attention(x, x, x));
-    await arrived(1);
-    await engine.dispose();
-    await engine.dispose();
-    report([await running, await attempt(() => engine.gelu(x))].map(({ error }) => error.code));
-  `,
-    keeper,
-  );
-  assert.deepEqual(report, ['disposed', 'disposed']);
 });
 
 describe("worker in Chromium: a worker of the user's own", () => {
@@ -344,18 +302,6 @@ describe("worker in Chromium: a worker of the user's own", () => {
     assert.match(guideWorker, /serve\(self, init\)/);
     const report = await pages.run(`${guidePage} report([...(await qkv.alibiSlopes(2))]);`);
     assert.deepEqual(report, [0.0625, 0.00390625]);
-  });
-
-  test('behind a port', async () => {
-    const report = await pages.run(`
-      import { init as load } from '/dist/index.js';
-      ${imports}
-      const { port1, port2 } = new MessageChannel();
-      serve(port1, load);
-      const engine = await init({ worker: port2 });
-      report((await engine.gelu(x)).data.length);
-    `);
-    assert.equal(report, 8);
   });
 });
 

@@ -162,11 +162,6 @@ describe('zeros() and random()', () => {
 
 describe('random(): numbers', () => {
   const many = (seed, n = 1e5) => random([n], seed).data;
-  const mean = (numbers) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
-  /** The correlation of two samples of a distribution with mean 0 and variance 1/3. */
-  const correlation = (a, b) => 3 * mean(Float64Array.from(a, (x, i) => x * b[i]));
-  // Six standard deviations of a mean of n independent numbers.
-  const six = (deviation, n) => (6 * deviation) / Math.sqrt(n);
 
   test('are those of the formula, which any language can compute', () => {
     const word = (n) => BigInt.asUintN(32, n);
@@ -189,35 +184,6 @@ describe('random(): numbers', () => {
 
   test('do not depend on how many there are', () => {
     expectSame(many(5, 100), many(5, 1000).slice(0, 100));
-  });
-
-  test('are uniform in [-1, 1)', () => {
-    const numbers = many(1);
-    assert.ok(numbers.every((x) => x >= -1 && x < 1));
-    assert.ok(Math.abs(mean(numbers)) < six(Math.sqrt(1 / 3), numbers.length));
-    const squares = Float64Array.from(numbers, (x) => x * x);
-    assert.ok(Math.abs(mean(squares) - 1 / 3) < six(Math.sqrt(4 / 45), numbers.length));
-    const bins = Array(64).fill(0);
-    for (const x of numbers) bins[Math.floor((x + 1) * 32)] += 1;
-    const expected = numbers.length / 64;
-    const chiSquare = bins.reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0);
-    // 63 degrees of freedom: mean 63, standard deviation sqrt(126).
-    assert.ok(Math.abs(chiSquare - 63) < 6 * Math.sqrt(126), `${chiSquare}`);
-  });
-
-  test('of one seed do not follow from each other, nor from those of the next seed', () => {
-    const numbers = many(7);
-    for (const lag of [1, 2, 64]) {
-      const r = correlation(numbers.subarray(lag), numbers.subarray(0, -lag));
-      assert.ok(Math.abs(r) < six(1, numbers.length - lag), `lag ${lag}: ${r}`);
-    }
-    for (const seed of [6, 8, 7 + 2 ** 31, 7 + 2 ** 32]) {
-      const r = correlation(numbers, many(seed));
-      assert.ok(Math.abs(r) < six(1, numbers.length), `seed ${seed}: ${r}`);
-    }
-    const firsts = Float32Array.from({ length: 1e4 }, (_, seed) => many(seed, 1)[0]);
-    const r = correlation(firsts.subarray(1), firsts.subarray(0, -1));
-    assert.ok(Math.abs(r) < six(1, firsts.length), `first numbers: ${r}`);
   });
 });
 

@@ -19,7 +19,7 @@ import {
   trainAbi,
   trainSchema,
 } from '../../../tools/abi.js';
-import { packageJson, read, root } from '../../support/js/files.js';
+import { packageJson, read, root, text } from '../../support/js/files.js';
 
 test('schema: the hash tells a field that moved, and changes with nothing else', () => {
   const { operators } = schema;
@@ -103,5 +103,18 @@ test('schema: a kind, a group or a second name that makes no sense is refused', 
   assert.throws(
     () => callerNames(with1({ additiveMask: 'floats' })),
     /additive_mask is called mask and additiveMask, expected one name/,
+  );
+});
+
+test('schema: every status code of the core is a QkvErrorCode, and only JavaScript adds three', () => {
+  const header = text('core/include/qkv/status.hpp');
+  const table = /#define QKV_STATUS_CODES\(X\)(.*?)\n\n/s.exec(header)[1];
+  const ofCore = Array.from(table.matchAll(/X\(k\w+, "(\w+)", /g), ([, name]) => name);
+  const union = /export type QkvErrorCode =(.*?);/s.exec(text('wasm/src/api/errors.ts'))[1];
+  const ofPackage = Array.from(union.matchAll(/'(\w+)'/g), ([, name]) => name);
+  assert.ok(ofCore.length >= 6 && ofCore[0] === 'ok', `codes: ${ofCore}`);
+  assert.deepEqual(
+    [...ofCore.slice(1), 'busy', 'disposed', 'load_failed'].sort(),
+    ofPackage.sort(),
   );
 });
