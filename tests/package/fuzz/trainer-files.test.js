@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { init } from 'qkv/train';
+import { partsOf } from '../../support/js/safetensors.js';
 import { apply, changes, textOf } from './support/bytes.js';
 import { expectNoPollution, expectRefusal } from './support/reading.js';
 import { faults, spoilt } from './support/safetensors.js';
@@ -33,13 +34,12 @@ const stateOf = (trainer) => Buffer.from(trainer.save({ optimizer: true })).toSt
 
 /** What was taken is what the file says, where it says it as the trainer has it. */
 function expectSaid(file, trainer) {
-  const from = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, from)));
+  const { header, begin } = partsOf(file);
   for (const name of trainer.parameters().names) {
     const { dtype, data_offsets: at } = header[name];
     assert.ok(['F32', 'BF16', 'I8'].includes(dtype), `${name} is ${dtype}`);
     if (dtype !== 'F32') continue;
-    const said = file.slice(from + at[0], from + at[1]);
+    const said = file.slice(begin + at[0], begin + at[1]);
     const { buffer } = trainer.parameters().value(name).data;
     assert.deepEqual(said, new Uint8Array(buffer), name);
   }

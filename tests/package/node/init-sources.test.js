@@ -9,14 +9,13 @@ import { init as inline } from 'qkv/inline';
 import { problem } from '../../support/js/arrays.js';
 import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
-import { expectedVariant, root, wasmFile } from '../../support/js/files.js';
+import { expectedVariant, root, wasmFile, wasmSources } from '../../support/js/files.js';
 import { resultOf } from '../../support/js/node.js';
 import { answer, serve } from '../../support/js/server.js';
 
 const { q, k, v } = problem();
 const bytes = wasmFile('simd');
 const file = new URL('../../../dist/qkv-simd.wasm', import.meta.url);
-const type = { headers: { 'content-type': 'application/wasm' } };
 let server;
 let expected;
 
@@ -49,19 +48,13 @@ class ForeignURL {
 }
 
 const sources = {
-  'a file: URL': () => file,
-  'the text of a file: URL': () => file.href,
+  ...wasmSources('simd'),
   'an http: URL': () => new URL(`${server.url}/qkv.wasm`),
   'the text of an http: URL': () => `${server.url}/qkv.wasm?text`,
   'a data: URL': () => `data:application/wasm;base64,${bytes.toString('base64')}`,
-  'a Uint8Array': () => new Uint8Array(bytes),
   'a Buffer of Node': () => Buffer.from(bytes),
-  'an ArrayBuffer': () => new Uint8Array(bytes).buffer,
   'a DataView': () => new DataView(new Uint8Array(bytes).buffer),
   'a view of a part of a buffer': inTheMiddle,
-  'a WebAssembly.Module': () => new WebAssembly.Module(bytes),
-  'a Response': () => new Response(bytes, type),
-  'a Response without a type': () => new Response(bytes),
   'a promise of a Response': () => fetch(`${server.url}/qkv.wasm`),
   'a promise of bytes': () => Promise.resolve(new Uint8Array(bytes)),
   'an ArrayBuffer of another realm': () => {

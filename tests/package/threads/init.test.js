@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { expectRejects } from '../../support/js/check.js';
-import { expectedVariant, wasmFile } from '../../support/js/files.js';
+import { expectedVariant, wasmFile, wasmSources } from '../../support/js/files.js';
 import { resultOf } from '../../support/js/node.js';
 
 const isRelaxed = expectedVariant === 'relaxed';
@@ -89,7 +89,6 @@ describe("threads: 'auto' in a Node", () => {
 });
 
 describe('with a file', () => {
-  const url = (variant) => new URL(`../../../dist/qkv-${variant}.wasm`, import.meta.url);
   const cases = [
     ['simd', { threads: 2 }, 'simd', 1],
     ['simd', { threads: 'auto' }, 'simd', 1],
@@ -110,16 +109,7 @@ describe('with a file', () => {
       expectInfo({ wasm: wasmFile(file), ...options }, ...expected));
   }
 
-  const headers = { 'content-type': 'application/wasm' };
-  const sources = {
-    'a URL': () => url('simd-threads'),
-    'the text of a URL': () => url('simd-threads').href,
-    bytes: () => new Uint8Array(wasmFile('simd-threads')),
-    'a module': () => new WebAssembly.Module(wasmFile('simd-threads')),
-    'a response': () => new Response(wasmFile('simd-threads'), { headers }),
-    'a response without a type': () => Promise.resolve(new Response(wasmFile('simd-threads'))),
-  };
-  for (const [name, source] of Object.entries(sources)) {
+  for (const [name, source] of Object.entries(wasmSources('simd-threads'))) {
     test(`it may be ${name}`, () => expectInfo({ wasm: source(), threads: 2 }, 'simd-threads', 2));
   }
 

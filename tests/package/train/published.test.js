@@ -4,17 +4,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { init } from 'qkv/train';
 import { read, text } from '../../support/js/files.js';
+import { partsOf } from '../../support/js/safetensors.js';
 
 const engine = await init({ variant: 'simd' });
 after(() => engine.dispose());
 
 const cardOf = (name) => JSON.parse(text(`models/${name}/card.json`));
-
-/** The metadata of a safetensors file. */
-function metadataOf(bytes) {
-  const length = Number(bytes.readBigUInt64LE(0));
-  return JSON.parse(bytes.toString('utf8', 8, 8 + length)).__metadata__;
-}
 
 /** A trainer with a committed model, and what reads and writes its tokens. */
 function open(name, variantName) {
@@ -22,7 +17,7 @@ function open(name, variantName) {
   const bytes = read(`models/${name}/${file.name}`);
   const trainer = config.kind ? engine.seq2seq(config) : engine.languageModel(config);
   trainer.load(new Uint8Array(bytes));
-  const { tokens } = JSON.parse(metadataOf(bytes).tokenizer);
+  const { tokens } = JSON.parse(partsOf(bytes).header.__metadata__.tokenizer);
   const encode = (characters) => Int32Array.from(characters, (token) => tokens.indexOf(token));
   return { trainer, tokens, encode, model: trainer.model };
 }

@@ -5,6 +5,9 @@ import { after, describe, test } from 'node:test';
 import { init } from 'qkv/train';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectThrows } from '../../support/js/check.js';
+import { float16, fromFloat16 } from '../../support/js/half.js';
+import { partsOf } from '../../support/js/safetensors.js';
+import { safetensorsOf } from '../models/support/files.js';
 
 /** What files say of a config: what there is to choose for a trainer. */
 const ofTrainers = (config) =>
@@ -29,25 +32,6 @@ const config = {
   maxLength: 4,
 };
 const make = () => engine.languageModel(config, { deviation: 0.5, seed: 2 });
-
-/** A file as its parts: the header, and the bytes of the elements. */
-function parse(file) {
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
-  return { header, data: file.slice(8 + length), begin: 8 + length };
-}
-
-/** The bytes of a file with this header, written as JSON unless it is a text. */
-function build(header, data) {
-  const text = new TextEncoder().encode(
-    typeof header === 'string' ? header : JSON.stringify(header),
-  );
-  const file = new Uint8Array(8 + text.length + data.length);
-  new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
-  file.set(text, 8);
-  file.set(data, 8 + text.length);
-  return file;
-}
 
 describe('Trainer.save', () => {
   test('Trainer.save: rotary options are those of the call, and keys may have any order', () => {
@@ -84,7 +68,7 @@ describe('Trainer.save', () => {
 
   test('Trainer.save: the file is safetensors: aligned, without holes, with the config in it', () => {
     const trainer = make();
-    const { header, data, begin } = parse(trainer.save());
+    const { header, data, begin } = partsOf(trainer.save());
     assert.equal(begin % 8, 0);
     const { __metadata__: metadata, ...arrays } = header;
     assert.deepEqual(metadata, {
@@ -120,7 +104,7 @@ describe('Trainer.save', () => {
     new Uint32Array(embedding.data.buffer, embedding.data.byteOffset)[cases.length] = 0x7f800001;
     set('embedding', embedding);
     const file = trainer.save({ format: 'bf16' });
-    const { header, data } = parse(file);
+    const { header, data } = partsOf(file);
     assert.equal(header.embedding.dtype, 'BF16');
     assert.equal(header['norm.gamma'].dtype, 'F32', 'gains are kept as they are');
     const halves = new Uint16Array(data.slice(...header.embedding.data_offsets).buffer);
@@ -132,18 +116,6 @@ describe('Trainer.save', () => {
     halves.forEach((half, i) => assert.equal(bits[i], half * 2 ** 16, `${i}`));
     trainer.dispose();
   });
-
-  /** The number that these bits of a half float are, from its definition (IEEE 754, binary16). */
-  const half = (bits) =>
-    (bits >> 10 === 0 ? 2 ** -24 : 2 ** ((bits >> 10) - 25)) *
-    ((bits & 1023) + (bits >> 10 === 0 ? 0 : 1024));
-  const halves = Array.from({ length: 0x7c00 }, (_, bits) => half(bits));
-  /** The half float nearest to x, of an even one of two, found by looking at all of them. */
-  const nearest = (x) => {
-    const above = halves.findIndex((value) => value >= x);
-    const [low, high] = [x - halves[Math.max(0, above - 1)], halves[above] - x];
-    return low < high || (low === high && above % 2 === 1) ? above - 1 : above;
-  };
 
   /** What of an array has one scale: the blocks, as lists of places, along this axis. */
   function blocksOf([rows, columns], axis) {
@@ -182,7 +154,7 @@ describe('Trainer.save', () => {
       });
       set(name, given);
       const file = trainer.save({ format: 'int8' });
-      const { header, data } = parse(file);
+      const { header, data } = partsOf(file);
       const { dtype, shape: kept } = header[name];
       const stored = header[`${name}.scale`];
       assert.deepEqual([dtype, kept, stored.dtype, stored.shape], ['I8', shape, 'F16', scales]);
@@ -191,10 +163,10 @@ describe('Trainer.save', () => {
       const read = value(name).data;
       blocks.forEach((places, b) => {
         const step = Math.max(...places.map((i) => Math.abs(given.data[i]))) / 127;
-        const near = nearest(step);
-        const up = near < 0x400 && half(near) < step ? 1 : 0;
+        const near = float16(step);
+        const up = near < 0x400 && fromFloat16(near) < step ? 1 : 0;
         assert.equal(bits[b], near + up, `scale ${b}`);
-        const bound = half(bits[b]) / 2;
+        const bound = fromFloat16(bits[b]) / 2;
         for (const i of places) {
           assert.ok(Math.abs(read[i] - given.data[i]) <= bound, `${name}[${i}] of block ${b}`);
         }
@@ -253,12 +225,12 @@ describe('Trainer.save', () => {
 describe('Trainer.load', () => {
   const trainer = make();
   const good = trainer.save();
-  const { header, data } = parse(good);
+  const { header, data } = partsOf(good);
   const first = header.embedding;
   /** The file with another entry for "embedding". */
-  const entry = (change) => build({ ...header, embedding: { ...first, ...change } }, data);
+  const entry = (change) => safetensorsOf({ ...header, embedding: { ...first, ...change } }, data);
   const metadata = (change) =>
-    build({ ...header, __metadata__: { ...header.__metadata__, ...change } }, data);
+    safetensorsOf({ ...header, __metadata__: { ...header.__metadata__, ...change } }, data);
   const without = (name) =>
     Object.fromEntries(Object.entries(header).filter(([key]) => key !== name));
   const lengthOf = (length) => {
@@ -275,10 +247,13 @@ describe('Trainer.load', () => {
   const invalid = 'invalid_argument';
   const [last] = Object.keys(header).slice(-1);
 
-  const { header: int8, data: int8Data } = parse(trainer.save({ format: 'int8' }));
+  const { header: int8, data: int8Data } = partsOf(trainer.save({ format: 'int8' }));
   /** The file in int8 with another entry for the scales of an array. */
   const scales = (name, change) =>
-    build({ ...int8, [`${name}.scale`]: { ...int8[`${name}.scale`], ...change } }, int8Data);
+    safetensorsOf(
+      { ...int8, [`${name}.scale`]: { ...int8[`${name}.scale`], ...change } },
+      int8Data,
+    );
 
   /** The file with the gain as int8, whose scales are as many as a vector would have rows of blocks, and no columns. */
   const vectors = (() => {
@@ -295,7 +270,7 @@ describe('Trainer.load', () => {
       at ? { ...rest, data_offsets: at.map(back) } : rest,
     ]);
     const last = cut.length - 40;
-    return build(
+    return safetensorsOf(
       {
         ...Object.fromEntries(kept),
         'norm.gamma': { dtype: 'I8', shape: [40], data_offsets: [last, last + 40] },
@@ -316,12 +291,12 @@ describe('Trainer.load', () => {
     ['a header of 2^64 - 1 bytes', lengthOf(2n ** 64n - 1n), invalid, 'expected at most'],
     ['an empty header', lengthOf(0n), invalid, 'header that cannot be read'],
     ['a header cut short', lengthOf(20n), invalid, 'header that cannot be read', 'JSON'],
-    ['a header that is no UTF-8', build('{"\u0000', data).fill(0xff, 8, 11), invalid, 'cannot be read'],
-    ['a header that is a list', build([], data), invalid, 'an array as header', 'an object'],
-    ['a header that is null', build('null', data), invalid, 'null as header'],
-    ['lists within lists', build('['.repeat(50_000), data), invalid, 'header that cannot be read'],
-    ['an entry that is a number', build({ ...header, embedding: 7 }, data), invalid, '7 for "embedding"'],
-    ['an entry that is null', build({ ...header, embedding: null }, data), invalid, 'null for "embedding"'],
+    ['a header that is no UTF-8', safetensorsOf('{"\u0000', data).fill(0xff, 8, 11), invalid, 'cannot be read'],
+    ['a header that is a list', safetensorsOf([], data), invalid, 'an array as header', 'an object'],
+    ['a header that is null', safetensorsOf('null', data), invalid, 'null as header'],
+    ['lists within lists', safetensorsOf('['.repeat(50_000), data), invalid, 'header that cannot be read'],
+    ['an entry that is a number', safetensorsOf({ ...header, embedding: 7 }, data), invalid, '7 for "embedding"'],
+    ['an entry that is null', safetensorsOf({ ...header, embedding: null }, data), invalid, 'null for "embedding"'],
     ['no type', entry({ dtype: undefined }), invalid, 'the type undefined for "embedding"', 'a text'],
     ['a type that nobody knows', entry({ dtype: 'F8_E4M3' }), invalid, 'embedding as F8_E4M3', 'F32'],
     ['the type of a prototype', entry({ dtype: 'constructor' }), invalid, 'embedding as constructor'],
@@ -337,24 +312,24 @@ describe('Trainer.load', () => {
     ['offsets past the end', entry({ data_offsets: [0, 2 ** 53] }), invalid, 'for "embedding"'],
     ['offsets that are words', entry({ data_offsets: ['0', '800'] }), invalid, 'the offsets "0"'],
     ['offsets of another size', entry({ data_offsets: [0, 796] }), invalid, '796 bytes', '800'],
-    ['arrays that overlap', build({ ...header, more: first }, data), invalid, 'overlap'],
-    ['a hole at the start', build(moved, new Uint8Array([0, 0, 0, 0, ...data])), invalid, 'a hole'],
-    ['a hole at the end', build(header, new Uint8Array([...data, 0])), invalid, `${data.length + 1} bytes`],
+    ['arrays that overlap', safetensorsOf({ ...header, more: first }, data), invalid, 'overlap'],
+    ['a hole at the start', safetensorsOf(moved, new Uint8Array([0, 0, 0, 0, ...data])), invalid, 'a hole'],
+    ['a hole at the end', safetensorsOf(header, new Uint8Array([...data, 0])), invalid, `${data.length + 1} bytes`],
     ['elements cut short', good.slice(0, -1), invalid, 'offsets'],
     ['metadata that are numbers', metadata({ steps: 3 }), invalid, 'metadata of another kind'],
-    ['metadata that is a list', build({ ...header, __metadata__: ['a'] }, data), invalid, 'metadata'],
+    ['metadata that is a list', safetensorsOf({ ...header, __metadata__: ['a'] }, data), invalid, 'metadata'],
     ['another kind of model', metadata({ kind: 'seq2seq' }), invalid, 'hold a seq2seq', 'language_model'],
     ['another config', metadata({ config: '{"dModel":40}' }), invalid, 'the config {"dModel":40}'],
     ['steps that are no number', metadata({ steps: '1e3' }), invalid, "the steps '1e3'"],
     ['steps without moments', metadata({ steps: '3' }), invalid, 'hold no optimizer.first.embedding'],
-    ['an array that is missing', build(without(last), data.slice(0, header[last].data_offsets[0])), invalid, `hold no ${last}`],
-    ['an array too many', build({ ...header, 'a.b': { dtype: 'U8', shape: [0], data_offsets: [0, 0] } }, data), invalid, 'hold a.b'],
-    ['a name of a prototype', build(JSON.stringify(header).replace('{', '{"__proto__":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},'), data), invalid, 'hold __proto__'],
+    ['an array that is missing', safetensorsOf(without(last), data.slice(0, header[last].data_offsets[0])), invalid, `hold no ${last}`],
+    ['an array too many', safetensorsOf({ ...header, 'a.b': { dtype: 'U8', shape: [0], data_offsets: [0, 0] } }, data), invalid, 'hold a.b'],
+    ['a name of a prototype', safetensorsOf(JSON.stringify(header).replace('{', '{"__proto__":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},'), data), invalid, 'hold __proto__'],
     ['another shape', entry({ shape: [40, 5] }), 'shape_mismatch', 'embedding is [40,5]', 'expected [5,40]'],
     ['another type', entry({ dtype: 'I32' }), invalid, 'embedding as I32', 'F32, BF16 or I8'],
     ['int8 without scales', entry({ dtype: 'I8', shape: [5, 160] }), 'shape_mismatch', '[5,160]'],
     ['a vector in int8', vectors, invalid, 'norm.gamma as I8', 'F32 or BF16'],
-    ['scales for floats', build({ ...header, 'embedding.scale': { dtype: 'F32', shape: [0], data_offsets: [0, 0] } }, data), invalid, 'embedding as F32 with scales'],
+    ['scales for floats', safetensorsOf({ ...header, 'embedding.scale': { dtype: 'F32', shape: [0], data_offsets: [0, 0] } }, data), invalid, 'embedding as F32 with scales'],
     ['scales of another type', scales('embedding', { dtype: 'BF16' }), invalid, 'embedding.scale as BF16', 'F16'],
     ['scales along the other axis', scales('layers.0.attention.wq', { shape: [40, 2] }), 'shape_mismatch', 'wq.scale is [40,2]', 'expected [2,40]'],
   ]; // prettier-ignore
@@ -368,7 +343,7 @@ describe('Trainer.load', () => {
 
   test('Trainer.load: a file of another hand: no metadata, arrays in another order, at any address', () => {
     const turned = Object.fromEntries(Object.entries(without('__metadata__')).reverse());
-    const file = build(turned, data);
+    const file = safetensorsOf(turned, data);
     const shifted = new Uint8Array(file.length + 3);
     shifted.set(file, 3);
     const other = engine.languageModel(config, { seed: 9 });

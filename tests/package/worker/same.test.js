@@ -8,7 +8,7 @@ import { declared } from '../node/bad-input/declarations.js';
 import { zeros } from '../../support/js/arrays.js';
 import { expectRejects, expectSame, expectSameResult } from '../../support/js/check.js';
 import { everything, operatorCalls } from '../../support/js/everything.js';
-import { expectedVariant, packageJson, read, wasmFile } from '../../support/js/files.js';
+import { expectedVariant, packageJson, wasmSources } from '../../support/js/files.js';
 
 const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
@@ -130,18 +130,8 @@ describe('worker: init()', () => {
     await engine.dispose();
   });
 
-  const file = new URL('../../../dist/qkv-simd.wasm', import.meta.url);
   const headers = { 'content-type': 'application/wasm' };
-  const sources = {
-    'a URL': () => file,
-    'an address': () => file.href,
-    bytes: () => new Uint8Array(wasmFile('simd')),
-    'a buffer': () => new Uint8Array(wasmFile('simd')).buffer,
-    'a module': () => new WebAssembly.Module(read('dist/qkv-simd.wasm')),
-    'a response': () => new Response(wasmFile('simd'), { headers }),
-    'a promised response': () => Promise.resolve(new Response(wasmFile('simd'), { headers })),
-  };
-  for (const [what, source] of Object.entries(sources)) {
+  for (const [what, source] of Object.entries(wasmSources('simd'))) {
     test(`takes ${what} as wasm, for each of its workers`, async () => {
       const wasm = source();
       const engine = await init({ wasm, workers: 2 });

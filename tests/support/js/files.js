@@ -1,7 +1,7 @@
 // Where the built package is, and .wasm files that are not quite right.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The folder of the project, without a slash at its end. */
 export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
@@ -10,6 +10,20 @@ export const read = (path) => readFileSync(join(root, path));
 export const text = (path) => read(path).toString('utf8');
 export const packageJson = JSON.parse(text('package.json'));
 export const wasmFile = (variant) => read(`dist/qkv-${variant}.wasm`);
+
+/** The same file as everything that init({ wasm }) takes; each call makes one anew. */
+export const wasmSources = (variant) => {
+  const [url, file] = [pathToFileURL(join(root, `dist/qkv-${variant}.wasm`)), wasmFile(variant)];
+  return {
+    'a URL': () => url,
+    'the text of a URL': () => url.href,
+    'a Uint8Array': () => new Uint8Array(file),
+    'an ArrayBuffer': () => new Uint8Array(file).buffer,
+    'a WebAssembly.Module': () => new WebAssembly.Module(file),
+    'a Response': () => new Response(file, { headers: { 'content-type': 'application/wasm' } }),
+    'a promise of a Response without a type': () => Promise.resolve(new Response(file)),
+  };
+};
 
 /** A folder of data outside the repository (tests/README.md): the variable names it, or it is in `shared` beside the checkout. */
 export const extraFolder = (variable, folder) =>

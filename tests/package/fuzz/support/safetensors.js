@@ -1,5 +1,6 @@
 // safetensors files with faults in their structure: entries that lie, names that are odd, headers that are too short.
 import fc from 'fast-check';
+import { partsOf } from '../../../support/js/safetensors.js';
 import { concat } from '../../models/support/files.js';
 import { edges } from './bytes.js';
 import { anyJson, jsonText, objectText, oddNames, oddNumbers } from './json.js';
@@ -31,15 +32,14 @@ export const faults = fc.array(
 );
 
 /** A file as its parts: entries and metadata as texts of JSON by their names, and the elements. */
-function partsOf(file) {
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
+function textsOf(file) {
+  const { header, data } = partsOf(file);
   const { __metadata__: metadata = {}, ...entries } = header;
   const texts = (of) => Object.entries(of).map(([name, value]) => [name, JSON.stringify(value)]);
   return {
     entries: texts(entries).map(([name]) => [name, texts(entries[name])]),
     metadata: texts(metadata),
-    data: file.slice(8 + length),
+    data,
   };
 }
 
@@ -121,7 +121,7 @@ function bytesOf(parts) {
 
 /** The file with these faults. */
 export function spoilt(file, all) {
-  const parts = partsOf(file);
+  const parts = textsOf(file);
   for (const fault of all) deeds[fault.kind](parts, fault);
   return bytesOf(parts);
 }
