@@ -2,7 +2,7 @@
 // and models of random weights to ask for it.
 import { filled, random, sizeOf } from './arrays.js';
 import { attentionRow, headsOf, sinusoid } from './oracle.js';
-import { activations, embedding, linear, norm } from './train-oracle.js';
+import { activations, embedding, linear, norm, rotate } from './train-oracle.js';
 
 /** The config with its defaults. */
 export function withDefaults(config) {
@@ -75,37 +75,10 @@ export function randomWeights(config, seed) {
   );
 }
 
-/** Angles per token of the pairs of a rotation. */
-function frequencies({ dK, rotary: { base = 10000, rotaryDim = dK, scaling } }) {
-  return Array.from({ length: rotaryDim / 2 }, (_, i) => {
-    const w = base ** ((-2 * i) / rotaryDim);
-    if (!scaling) return w;
-    if (scaling.type === 'linear') return w / scaling.factor;
-    const { factor, lowFrequencyFactor: low = 1, highFrequencyFactor: high = 4 } = scaling;
-    const turns = (scaling.originalLength * w) / (2 * Math.PI);
-    const part = Math.min(1, Math.max(0, (turns - low) / (high - low)));
-    return (1 - part) * (w / factor) + part * w;
-  });
-}
-
 /** Rows of heads, [B, T, H * dK], turned by their positions. */
-function rotated(x, heads, tokens, config) {
-  const { dK, rotary } = config;
-  const { rotaryDim = dK, interleaved = false } = rotary;
-  const y = Float64Array.from(x);
-  const half = rotaryDim / 2;
-  const turns = frequencies(config);
-  for (let row = 0; row * dK < x.length; ++row) {
-    const position = Math.floor(row / heads) % tokens;
-    turns.forEach((w, c) => {
-      const [one, other] = interleaved ? [2 * c, 2 * c + 1] : [c, c + half];
-      const [a, b] = [x[row * dK + one], x[row * dK + other]];
-      const [cos, sin] = [Math.cos(position * w), Math.sin(position * w)];
-      y[row * dK + one] = cos * a - sin * b;
-      y[row * dK + other] = sin * a + cos * b;
-    });
-  }
-  return y;
+function rotated(x, heads, tokens, { dK, rotary }) {
+  const positions = Array.from({ length: tokens * heads }, (_, row) => Math.floor(row / heads));
+  return rotate(x, { ...rotary, tokens: positions.length, width: dK, positions });
 }
 
 /** The slopes of ALiBi for any number of heads (Press et al. 2022). */

@@ -252,21 +252,33 @@ export function gateGradients(kind, { x, y }, dy) {
   };
 }
 
+/** Angles per position of the pairs of a rotation. */
+function frequencies({ rotaryDim, base = 10000, scaling }) {
+  return Array.from({ length: rotaryDim / 2 }, (_, i) => {
+    const w = base ** ((-2 * i) / rotaryDim);
+    if (!scaling) return w;
+    if (scaling.type === 'linear') return w / scaling.factor;
+    const { factor, lowFrequencyFactor: low = 1, highFrequencyFactor: high = 4 } = scaling;
+    const turns = (scaling.originalLength * w) / (2 * Math.PI);
+    const part = Math.min(1, Math.max(0, (turns - low) / (high - low)));
+    return (1 - part) * (w / factor) + part * w;
+  });
+}
+
 /** Rotations of [..., tokens, width] by positions; `sign` -1 is the transpose. */
 export function rotate(x, { tokens, width, ...options }, sign = 1) {
-  const { rotaryDim = width, offset = 0, base = 10000, positions, interleaved } = options;
-  const { factor = 1 } = options.scaling ?? {};
+  const { rotaryDim = width, offset = 0, positions, interleaved } = options;
+  const turns = frequencies({ ...options, rotaryDim });
   const y = Float64Array.from(x);
-  const half = rotaryDim / 2;
   for (let row = 0; row * width < x.length; ++row) {
     const position = positions?.[row % tokens] ?? offset + (row % tokens);
-    for (let c = 0; c < half; ++c) {
-      const angle = ((sign * position) / factor) * base ** ((-2 * c) / rotaryDim);
-      const pair = interleaved ? [2 * c, 2 * c + 1] : [c, half + c];
+    turns.forEach((w, c) => {
+      const angle = sign * position * w;
+      const pair = interleaved ? [2 * c, 2 * c + 1] : [c, rotaryDim / 2 + c];
       const [one, other] = pair.map((column) => row * width + column);
       y[one] = Math.cos(angle) * x[one] - Math.sin(angle) * x[other];
       y[other] = Math.sin(angle) * x[one] + Math.cos(angle) * x[other];
-    }
+    });
   }
   return y;
 }
