@@ -48,24 +48,46 @@ before(async () => {
 after(() => server.close());
 
 const rejects = (wasm, ...says) => expectRejects(init({ wasm }), 'init', 'load_failed', ...says);
-const at = (path) => `${server.url}${path}`;
 
-test('init: a missing file is named', async () => {
-  const missing = new URL('./missing.wasm', import.meta.url);
-  await rejects(missing, missing.href, 'ENOENT', remedy);
-});
+/** An address of the server, which is known when the tests run. */
+class At {
+  constructor(path) {
+    this.path = path;
+  }
+  get url() {
+    return `${server.url}${this.path}`;
+  }
+}
+const at = (path) => new At(path);
 
-test('init: a 404 is named with its status, its type and a remedy', () =>
-  rejects(at('/nowhere.wasm'), at('/nowhere.wasm'), '404', 'text/html', remedy));
-
-test('init: a 500 is named with its status', () =>
-  rejects(at('/broken.wasm'), '500', 'text/plain'));
-
-test('init: a page served as the .wasm is shown with its type, its beginning and a remedy', () =>
-  rejects(at('/page.wasm'), at('/page.wasm'), '(200, text/html', '<!doctype', '\\0asm', remedy));
-
-test('init: a page served with the type of a .wasm does not compile, and is named', () =>
-  rejects(at('/page-as-wasm.wasm'), at('/page-as-wasm.wasm'), 'does not compile', remedy));
+const missing = new URL('./missing.wasm', import.meta.url);
+const hash = hashOf(schema);
+const otherHash = hash.replace(/./g, (digit) => (digit === '0' ? '1' : '0'));
+const module = (bytes) => new WebAssembly.Module(bytes);
+/** What is given, an address of the server as its path, and what the message says besides that. */
+const refused = [
+  ['a missing file', missing, missing.href, 'ENOENT', remedy],
+  ...['./qkv-simd.wasm', '/lib/qkv-simd.wasm', 'qkv-simd.wasm'].map((path) => [
+    ...[`the path ${path} to nothing`, path, path, 'could not be read', 'ENOENT', remedy],
+  ]),
+  ['a 404', at('/nowhere.wasm'), '404', 'text/html', remedy],
+  ['a 500', at('/broken.wasm'), '500', 'text/plain'],
+  ['a page', at('/page.wasm'), '(200, text/html', '<!doctype', '\\0asm', remedy],
+  ['a page of another type', at('/page-as-wasm.wasm'), 'does not compile', remedy],
+  ['a file cut short', at('/truncated.wasm'), 'does not compile'],
+  ['a connection that breaks off', at('/cut-off.wasm')],
+  ['bytes cut short', simd.subarray(0, 20_000), 'the given buffer', 'does not compile'],
+  ['no bytes', new Uint8Array(0), 'the given buffer'],
+  ['the bytes of something else', foreignWasm, 'not of this package'],
+  ['the module of something else', module(foreignWasm), 'not of this package'],
+  ['bytes of another version', withVersion('0.0.9', simd), 'version 0.0.9', packageJson.version],
+  ['a module of another version', module(withVersion('9.9.9', simd)), '9.9.9', packageJson.version],
+  ['another schema', withText(hash, otherHash, simd), hash, otherHash, 'another build'],
+];
+for (const [what, wasm, ...says] of refused) {
+  test(`init: ${what} is refused, and the message says what it is`, () =>
+    wasm instanceof At ? rejects(wasm.url, wasm.url, ...says) : rejects(wasm, ...says));
+}
 
 test('init: a server that is not there is named', async () => {
   const gone = await serve(() => undefined);
@@ -102,29 +124,13 @@ init().then(({ info }) => console.log(info.variant), ({ code, message }) => cons
   }
 });
 
-test('init: a path to nothing is named', async () => {
-  for (const path of ['./qkv-simd.wasm', '/lib/qkv-simd.wasm', 'qkv-simd.wasm']) {
-    await rejects(path, path, 'could not be read', 'ENOENT', remedy);
-  }
-});
-
 test('init: the right bytes work whatever type the server gives them', async () => {
   for (const path of ['/plain.wasm', '/parameter.wasm', '/untyped.wasm']) {
-    const engine = await init({ wasm: at(path) });
+    const engine = await init({ wasm: at(path).url });
     assert.equal(engine.info.variant, 'simd');
     engine.dispose();
   }
 });
-
-test('init: a truncated file does not compile', async () => {
-  await rejects(simd.subarray(0, 20_000), 'the given buffer', 'does not compile');
-  await rejects(at('/truncated.wasm'), at('/truncated.wasm'), 'does not compile');
-});
-
-test('init: a connection that breaks off is named', () =>
-  rejects(at('/cut-off.wasm'), at('/cut-off.wasm')));
-
-test('init: no bytes at all are refused', () => rejects(new Uint8Array(0), 'the given buffer'));
 
 test('init: a Response that was read already is refused', async () => {
   for (const headers of [{}, { 'content-type': 'application/wasm' }]) {
@@ -139,22 +145,6 @@ test('init: a promise of a Response that fails is a failed load, with the reason
   const loading = init({ wasm: Promise.reject(cause) });
   await expectRejects(loading, 'init', 'load_failed', 'fetch failed');
   assert.equal((await loading.catch((error) => error)).cause, cause);
-});
-
-test('init: the .wasm of something else is refused', async () => {
-  await rejects(foreignWasm, 'not of this package');
-  await rejects(new WebAssembly.Module(foreignWasm), 'not of this package');
-});
-
-test('init: the .wasm of another version is named with both versions, before it runs', async () => {
-  await rejects(withVersion('0.0.9', simd), 'version 0.0.9', packageJson.version);
-  await rejects(new WebAssembly.Module(withVersion('9.9.9', simd)), '9.9.9', packageJson.version);
-});
-
-test('init: a .wasm of another schema is refused with both hashes, not misread', async () => {
-  const hash = hashOf(schema);
-  const other = hash.replace(/./g, (digit) => (digit === '0' ? '1' : '0'));
-  await rejects(withText(hash, other, simd), hash, other, 'another build');
 });
 
 // With the relaxed build alone: elsewhere its engine does not exist.

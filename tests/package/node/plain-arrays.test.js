@@ -9,6 +9,7 @@ import * as worker from 'qkv/worker';
 import { expectSame, expectThrows } from '../../support/js/check.js';
 
 const { array, init, random, toNested, zeros } = main;
+const [invalid, shapes, range] = ['invalid_argument', 'shape_mismatch', 'out_of_range'];
 const floats = (...values) => Float32Array.from(values);
 
 for (const [name, entry] of Object.entries({
@@ -57,7 +58,7 @@ describe('array(): nested rows become an array', () => {
 
   test('of more elements than the core can count is refused before they are collected', () => {
     const row = Array(2 ** 20).fill(0);
-    expectThrows(() => array(Array(2 ** 11).fill(row)), 'array', 'out_of_range', '[2048,1048576]');
+    expectThrows(() => array(Array(2 ** 11).fill(row)), 'array', range, '[2048,1048576]');
   });
 
   const deep = (depth) => (depth === 0 ? 1 : [deep(depth - 1)]);
@@ -71,39 +72,22 @@ describe('array(): nested rows become an array', () => {
   const hole = [1, 2];
   delete hole[1];
   const refused = [
-    ['nothing', undefined, 'invalid_argument', 'nested is undefined', 'a number or an array'],
-    ['text', 'abc', 'invalid_argument', 'nested is "abc"'],
-    [
-      'an element of text',
-      [1, '2'],
-      'invalid_argument',
-      'nested[1] is "2"',
-      'expected a number or an array',
-    ],
-    ['a hole', hole, 'invalid_argument', 'nested[1] is undefined'],
-    ['a bigint', [[1n]], 'invalid_argument', 'nested[0][0] is a bigint'],
-    ['typed rows', [floats(1)], 'invalid_argument', 'nested[0] is Float32Array'],
-    ['an array of this package', zeros([1]), 'invalid_argument', 'nested is Object'],
-    ['a longer row', [[1], [2, 3]], 'shape_mismatch', 'nested[1] has 2 elements, expected 1'],
-    ['a shorter row', [[[1], [2]], [[3]]], 'shape_mismatch', 'nested[1] has 1 element, expected 2'],
-    [
-      'a row beside an empty one',
-      [[], [1]],
-      'shape_mismatch',
-      'nested[1] has 1 element, expected 0',
-    ],
-    ['a number beside a row', [[1], 2], 'shape_mismatch', 'nested[1] is 2', 'an array of 1'],
-    ['a row beside a number', [1, [2]], 'shape_mismatch', 'nested[1] is an array', 'a number'],
-    [
-      'a number below an empty row',
-      [[[]], [1]],
-      'shape_mismatch',
-      'nested[1][0] is 1',
-      'array of 0',
-    ],
-    ['65 axes', deep(65), 'out_of_range', 'is an array', 'at most 64 axes'],
-    ['an array that holds itself', circle, 'out_of_range', 'at most 64 axes'],
-    ['what cannot be read', broken, 'invalid_argument', 'nested cannot be read', 'no entry'],
+    ['nothing', undefined, invalid, 'nested is undefined', 'a number or an array'],
+    ['text', 'abc', invalid, 'nested is "abc"'],
+    ['an element of text', [1, '2'], invalid, 'nested[1] is "2"', 'expected a number or an array'],
+    ['a hole', hole, invalid, 'nested[1] is undefined'],
+    ['a bigint', [[1n]], invalid, 'nested[0][0] is a bigint'],
+    ['typed rows', [floats(1)], invalid, 'nested[0] is Float32Array'],
+    ['an array of this package', zeros([1]), invalid, 'nested is Object'],
+    ['a longer row', [[1], [2, 3]], shapes, 'nested[1] has 2 elements, expected 1'],
+    ['a shorter row', [[[1], [2]], [[3]]], shapes, 'nested[1] has 1 element, expected 2'],
+    ['a row beside an empty one', [[], [1]], shapes, 'nested[1] has 1 element, expected 0'],
+    ['a number beside a row', [[1], 2], shapes, 'nested[1] is 2', 'an array of 1'],
+    ['a row beside a number', [1, [2]], shapes, 'nested[1] is an array', 'a number'],
+    ['a number below an empty row', [[[]], [1]], shapes, 'nested[1][0] is 1', 'array of 0'],
+    ['65 axes', deep(65), range, 'is an array', 'at most 64 axes'],
+    ['an array that holds itself', circle, range, 'at most 64 axes'],
+    ['what cannot be read', broken, invalid, 'nested cannot be read', 'no entry'],
   ];
   for (const [what, nested, ...says] of refused) {
     test(`refuses ${what}`, () => expectThrows(() => array(nested), 'array', ...says));
@@ -126,13 +110,13 @@ describe('zeros() and random()', () => {
       }
     });
     for (const [what, shape, code, ...says] of [
-      ['a number', 3, 'invalid_argument', 'the shape of the array is 3'],
-      ['nothing', undefined, 'invalid_argument', 'the shape of the array is undefined'],
-      ['an extent below 0', [2, -1], 'invalid_argument', 'is [2,-1]', 'whole numbers >= 0'],
-      ['a fraction', [1.5], 'invalid_argument', 'is [1.5]'],
-      ['text', ['2'], 'invalid_argument', 'is [2]'],
-      ['2^31 elements', [2 ** 31], 'out_of_range', 'is [2147483648]', 'at most 2147483647'],
-      ['2^31 elements in rows', [2 ** 16, 2 ** 15], 'out_of_range', 'is [65536,32768]'],
+      ['a number', 3, invalid, 'the shape of the array is 3'],
+      ['nothing', undefined, invalid, 'the shape of the array is undefined'],
+      ['an extent below 0', [2, -1], invalid, 'is [2,-1]', 'whole numbers >= 0'],
+      ['a fraction', [1.5], invalid, 'is [1.5]'],
+      ['text', ['2'], invalid, 'is [2]'],
+      ['2^31 elements', [2 ** 31], range, 'is [2147483648]', 'at most 2147483647'],
+      ['2^31 elements in rows', [2 ** 16, 2 ** 15], range, 'is [65536,32768]'],
     ]) {
       test(`${name}() refuses ${what}`, () => expectThrows(() => make(shape), name, code, ...says));
     }
@@ -149,10 +133,10 @@ describe('zeros() and random()', () => {
   }
   test('zeros() are zeros', () => assert.ok(zeros([100]).data.every((x) => Object.is(x, 0))));
   for (const [seed, code, ...says] of [
-    [undefined, 'invalid_argument', 'seed is undefined', 'a whole number'],
-    [1.5, 'invalid_argument', 'seed is 1.5'],
-    ['1', 'invalid_argument', 'seed is "1"'],
-    [-1, 'out_of_range', 'seed is -1', '0 to 9007199254740991'],
+    [undefined, invalid, 'seed is undefined', 'a whole number'],
+    [1.5, invalid, 'seed is 1.5'],
+    ['1', invalid, 'seed is "1"'],
+    [-1, range, 'seed is -1', '0 to 9007199254740991'],
   ]) {
     test(`random() refuses the seed ${seed}`, () => {
       expectThrows(() => random([1], seed), 'random', code, ...says);
@@ -201,33 +185,18 @@ describe('toNested(): an array becomes nested rows', () => {
     test(`of shape [${shape}]`, () => assert.deepEqual(toNested({ data, shape }), nested));
   }
   for (const [what, value, code, ...says] of [
-    ['nothing', undefined, 'invalid_argument', 'array is undefined', '{ data:'],
-    ['numbers alone', floats(1), 'invalid_argument', 'array is Float32Array'],
-    [
-      'float64',
-      { data: new Float64Array(1), shape: [1] },
-      'invalid_argument',
-      '{ data: Float64Array }',
-    ],
-    ['no shape', { data: floats(1) }, 'invalid_argument', 'the shape of array is undefined'],
-    [
-      'a shape that does not fit',
-      { data: floats(1), shape: [2] },
-      'shape_mismatch',
-      'has 1 elements',
-    ],
-    [
-      '2^28 empty rows',
-      { data: floats(), shape: [2 ** 28, 0] },
-      'out_of_range',
-      'at most 134217728',
-    ],
+    ['nothing', undefined, invalid, 'array is undefined', '{ data:'],
+    ['numbers alone', floats(1), invalid, 'array is Float32Array'],
+    ['float64', { data: new Float64Array(1), shape: [1] }, invalid, '{ data: Float64Array }'],
+    ['no shape', { data: floats(1) }, invalid, 'the shape of array is undefined'],
+    ['a shape that does not fit', { data: floats(1), shape: [2] }, shapes, 'has 1 elements'],
+    ['2^28 empty rows', { data: floats(), shape: [2 ** 28, 0] }, range, 'at most 134217728'],
   ]) {
     test(`refuses ${what}`, () => expectThrows(() => toNested(value), 'toNested', code, ...says));
   }
   test('refuses a tensor, and says what it is', async () => {
     const tensor = (await init()).tensor([1]);
-    expectThrows(() => toNested(tensor), 'toNested', 'invalid_argument', 'array is Tensor');
+    expectThrows(() => toNested(tensor), 'toNested', invalid, 'array is Tensor');
     tensor.dispose();
   });
 });

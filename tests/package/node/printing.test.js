@@ -1,6 +1,6 @@
 // @build any
-// What consoles and JSON show of the things that stand for WebAssembly memory: themselves, and nothing of
-// the engine behind them.
+// What consoles and JSON show of the things that stand for WebAssembly memory, and what can be reached through them: what their
+// types say, and nothing of the engine behind them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -8,6 +8,7 @@ import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectThrows } from '../../support/js/check.js';
 import { config, weights, x } from '../../support/js/small-layer.js';
+import { methodsOf, schema } from '../../../tools/abi.js';
 
 const engine = await init();
 const layer = engine.multiHeadAttention(config, weights);
@@ -69,5 +70,48 @@ test('printing: messages call them by their names', () => {
     const says = `scale is ${was}`;
     const call = () => engine.attention(x, x, x, { numHeads: 2, scale: value });
     expectThrows(call, 'attention', 'invalid_argument', says);
+  }
+});
+
+/** Every name on a value and on what it inherits from, less those of all objects. */
+function namesOf(value) {
+  const names = new Set();
+  for (let at = value; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    for (const name of Reflect.ownKeys(at)) names.add(String(name));
+  }
+  return [...names].filter((name) => name !== 'constructor').sort();
+}
+
+const dispose = [String(Symbol.dispose ?? Symbol.for('Symbol.dispose')), 'dispose'];
+const tag = 'Symbol(Symbol.toStringTag)';
+const expected = [
+  ['an engine', engine, ['info', 'memory', ...dispose, ...Object.keys(methodsOf(schema))]],
+  [
+    'a tensor',
+    engine.tensor([2]),
+    ['shape', 'view', 'toNdArray', 'toJSON', 'set', tag, ...dispose],
+  ],
+  [
+    'a cache',
+    cache,
+    ['length', 'capacity', 'append', 'keys', 'values', 'truncate', tag, ...dispose],
+  ],
+  ['a layer', layer, ['forward', tag, ...dispose]],
+  ['a block', block, ['forward', tag, ...dispose]],
+];
+
+for (const [name, value, names] of expected) {
+  test(`privacy: ${name} has what its type has and nothing else`, () => {
+    assert.deepEqual(namesOf(value), names.sort());
+  });
+}
+
+test('privacy: the length and capacity of a cache and the shape of a tensor cannot be set', () => {
+  for (const [object, name] of [
+    [cache, 'length'],
+    [cache, 'capacity'],
+    [engine.tensor([2]), 'shape'],
+  ]) {
+    assert.throws(() => (object[name] = 5), TypeError);
   }
 });

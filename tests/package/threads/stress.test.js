@@ -52,12 +52,19 @@ const setup = `
     return { engine, made, gate };
   };
 `;
-const report = (value) => `console.log(JSON.stringify(${value})); process.exit();`;
-const run = (script) => resultOf([], `${setup}${script}`, { timeout: PATIENCE.wait });
+/** What the script has found, as the fields of an object, once all threads that it started are gone. */
+async function run(script, fields) {
+  const report = `{ ${fields}, gone: await settled(), left: tasks() - before }`;
+  const program = `${setup}${script} console.log(JSON.stringify(${report})); process.exit();`;
+  const { gone, left, ...found } = await resultOf([], program, { timeout: PATIENCE.wait });
+  assert.ok(gone, `${left} threads are left`);
+  return found;
+}
 
 describe('threads: engines in workers, each with threads', proc, () => {
   test('sixteen compute at once, and leave nothing', async () => {
-    const found = await run(`
+    const found = await run(
+      `
       const engines = [];
       // Four at a time: a thread that is not there after ten seconds is done without.
       while (engines.length < 16) {
@@ -72,17 +79,17 @@ describe('threads: engines in workers, each with threads', proc, () => {
         rights.push(...results.map(isRight));
       }
       for (const engine of engines) await engine.dispose();
-      const gone = await settled();
-      ${report('{ threads, workers, right: rights.every(Boolean), calls: rights.length, gone, left: tasks() - before }')}
-    `);
+`,
+      'threads, workers, right: rights.every(Boolean), calls: rights.length',
+    );
     assert.deepEqual(found.threads, Array(16).fill(2));
     assert.equal(found.workers, 16);
     assert.deepEqual([found.right, found.calls], [true, 32]);
-    assert.ok(found.gone, `${found.left} threads are left`);
   });
 
   test('ended in the middle of a call: calls are rejected, threads end, others go on', async () => {
-    const found = await run(`
+    const found = await run(
+      `
       const { engine: one, gate } = await endless({ threads: 2 });
       const other = await initWorkers({ deterministic: true, threads: 3 });
       const codes = [1, 2, 3].map(() => codeOf(one.attention(x, x, x)));
@@ -90,16 +97,16 @@ describe('threads: engines in workers, each with threads', proc, () => {
       await one.dispose();
       const outcome = await Promise.all(codes);
       const right = isRight(await other.attention(x, x, x));
-      await other.dispose();
-      ${report('{ outcome, right, gone: await settled(), left: tasks() - before }')}
-    `);
+      await other.dispose();`,
+      'outcome, right',
+    );
     assert.deepEqual(found.outcome, ['disposed', 'disposed', 'disposed']);
     assert.ok(found.right);
-    assert.ok(found.gone, `${found.left} threads are left`);
   });
 
   test('killed in the middle of a call: calls are rejected, its threads end with it', async () => {
-    const found = await run(`
+    const found = await run(
+      `
       const { engine, made, gate } = await endless({ threads: 3, workers: 2 });
       const codes = [1, 2, 3, 4].map(() => codeOf(engine.attention(x, x, x)));
       await gate.begun(2);
@@ -107,17 +114,17 @@ describe('threads: engines in workers, each with threads', proc, () => {
       gate.open();
       const outcome = await Promise.all(codes);
       const right = isRight(await engine.attention(x, x, x));
-      await engine.dispose();
-      ${report('{ outcome, right, gone: await settled(), left: tasks() - before }')}
-    `);
+      await engine.dispose();`,
+      'outcome, right',
+    );
     assert.ok(found.outcome.includes('load_failed'), String(found.outcome));
     assert.ok(found.outcome.includes('answered'), String(found.outcome));
     assert.ok(found.right, 'the other worker computes');
-    assert.ok(found.gone, `${found.left} threads are left`);
   });
 
   test('started and ended over and over, in the middle of loading too', async () => {
-    const found = await run(`
+    const found = await run(
+      `
       let loaded = 0;
       for (let i = 0; i < 12; ++i) {
         const controller = new AbortController();
@@ -134,17 +141,17 @@ describe('threads: engines in workers, each with threads', proc, () => {
           void codeOf(engine.attention(x, x, x));
           await engine.dispose();
         }
-      }
-      ${report('{ loaded, gone: await settled(), left: tasks() - before }')}
-    `);
+      }`,
+      'loaded',
+    );
     assert.equal(found.loaded, 6);
-    assert.ok(found.gone, `${found.left} threads are left`);
   });
 });
 
 describe('threads: those that die', proc, () => {
   test('while they sleep: the others do their work, to the same bits', async () => {
-    const found = await run(`
+    const found = await run(
+      `
       const engine = await init({ deterministic: true, threads: 4 });
       const rights = [isRight(engine.attention(x, x, x))];
       await asleep();
@@ -154,15 +161,15 @@ describe('threads: those that die', proc, () => {
         await asleep();
         rights.push(isRight(engine.attention(x, x, x)));
       }
-      engine.dispose();
-      ${report('{ rights, gone: await settled(), left: tasks() - before }')}
-    `);
+      engine.dispose();`,
+      'rights',
+    );
     assert.deepEqual(found.rights, Array(7).fill(true));
-    assert.ok(found.gone, `${found.left} threads are left`);
   });
 
   test('right after a call, while they look for work', async () => {
-    const found = await run(`
+    const found = await run(
+      `
       const rights = [];
       for (let i = 0; i < 10; ++i) {
         started.length = 0;
@@ -174,10 +181,9 @@ describe('threads: those that die', proc, () => {
         await asleep();
         rights.push(isRight(engine.attention(x, x, x)));
         engine.dispose();
-      }
-      ${report('{ rights, gone: await settled(), left: tasks() - before }')}
-    `);
+      }`,
+      'rights',
+    );
     assert.deepEqual(found.rights, Array(30).fill(true));
-    assert.ok(found.gone, `${found.left} threads are left`);
   });
 });
