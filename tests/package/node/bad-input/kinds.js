@@ -237,11 +237,16 @@ export const output =
     ...handles(name).map((c) => ({ ...c, shape })),
   ];
 
-/** Makes tables of methods of this type by their names, whose parameters are those of `base`, in their order. */
-export const methodsOf = (type) => (name, base, kinds) => ({
-  method: `${type}.${name}`,
-  says: name,
-  base: () => base,
-  call: ({ engine }, args) => engine[name](...Object.keys(base).map((key) => args[key])),
-  kinds,
-});
+/**
+ * Makes tables of methods of this type: a name with `args`, which are right and in the order of the parameters, and the kinds of
+ * these by their paths.
+ */
+export const methodsOf =
+  (type) =>
+  (name, { args: base, ...kinds }) => ({
+    method: `${type}.${name}`,
+    says: name,
+    base: () => base,
+    call: ({ engine }, args) => engine[name](...Object.keys(base).map((key) => args[key])),
+    kinds,
+  });

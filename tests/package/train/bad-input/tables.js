@@ -77,46 +77,43 @@ const split = (name) => ({
   ),
 });
 
-const attentionBackward = method(
-  'attentionBackward',
-  { dOutput: q, q, k, v, saved, options: {} },
-  {
-    dOutput: shaped(q.shape),
-    q: ofHeads([]),
-    k: ofHeads([[[2, 4, 7, 9], '[2,*,*,8]']]),
-    v: ofHeads([[[2, 4, 6, 8], '[2,4,7,*]']]),
-    saved: required(options('output', 'outpt')),
-    'saved.output': (name) => shaped(q.shape)(name),
-    'saved.lse': (name) => shaped([2, 4, 7])(name),
-    options: options('causal', 'causel'),
-    ...split('options.numHeads'),
-    ...split('options.numKvHeads'),
-    ...attentionOptions,
-    // Nothing is written there, so it may be disposed by now.
-    'options.out': (name) =>
-      attentionOptions['options.out'](name).filter(({ what }) => !what.startsWith('a ')),
-    'options.cache': () => [
-      refused(null, invalid, 'cache is null', 'expected none'),
-      {
-        what: 'a cache',
-        value: { make: ({ cacheOf }) => cacheOf({ numKvHeads: 4, capacity: 2, dK: 8 }) },
-        code: invalid,
-        says: ['cache is KvCache', 'expected none'],
-      },
-    ],
-    'options.needs': options('sinks', 'sink'),
-    'options.needs.bias': all(boolean, [
-      refused(true, invalid, 'needs.bias is true', 'bias is undefined'),
-      beside(
-        { 'options.bias': { kind: 'alibi' } },
-        refused(true, invalid, 'needs.bias is true', 'the bias array of the forward call'),
-      ),
-    ]),
-    'options.needs.sinks': all(boolean, [
-      refused(true, invalid, 'needs.sinks is true', 'sinks is undefined'),
-    ]),
-  },
-);
+const attentionBackward = method('attentionBackward', {
+  args: { dOutput: q, q, k, v, saved, options: {} },
+  dOutput: shaped(q.shape),
+  q: ofHeads([]),
+  k: ofHeads([[[2, 4, 7, 9], '[2,*,*,8]']]),
+  v: ofHeads([[[2, 4, 6, 8], '[2,4,7,*]']]),
+  saved: required(options('output', 'outpt')),
+  'saved.output': (name) => shaped(q.shape)(name),
+  'saved.lse': (name) => shaped([2, 4, 7])(name),
+  options: options('causal', 'causel'),
+  ...split('options.numHeads'),
+  ...split('options.numKvHeads'),
+  ...attentionOptions,
+  // Nothing is written there, so it may be disposed by now.
+  'options.out': (name) =>
+    attentionOptions['options.out'](name).filter(({ what }) => !what.startsWith('a ')),
+  'options.cache': () => [
+    refused(null, invalid, 'cache is null', 'expected none'),
+    {
+      what: 'a cache',
+      value: { make: ({ cacheOf }) => cacheOf({ numKvHeads: 4, capacity: 2, dK: 8 }) },
+      code: invalid,
+      says: ['cache is KvCache', 'expected none'],
+    },
+  ],
+  'options.needs': options('sinks', 'sink'),
+  'options.needs.bias': all(boolean, [
+    refused(true, invalid, 'needs.bias is true', 'bias is undefined'),
+    beside(
+      { 'options.bias': { kind: 'alibi' } },
+      refused(true, invalid, 'needs.bias is true', 'the bias array of the forward call'),
+    ),
+  ]),
+  'options.needs.sinks': all(boolean, [
+    refused(true, invalid, 'needs.sinks is true', 'sinks is undefined'),
+  ]),
+});
 
 // ---------------------------------------------------------------------------------------- others
 
@@ -152,97 +149,78 @@ const gruKinds = {
 
 export const tables = [
   attentionBackward,
-  method(
-    'linearBackward',
-    { dOutput: zeros([2, 3, 5]), x, w, options: {} },
-    {
-      dOutput: shaped([2, 3, 5]),
-      x: array(x.shape, to('[...,8]', [], [2, 3, 9])),
-      w: array(w.shape, [...to('[in,out]', [], [40]), [[8, 0], 'at least 1']]),
-      options: options('layout', 'lay_out'),
-      'options.layout': choice('in_out', 'out_in'),
-      'options.bias': boolean,
-    },
-  ),
-  method(
-    'softmaxBackward',
-    { dOutput: x, output: x, options: {} },
-    {
-      dOutput: shaped(x.shape),
-      output: array(x.shape, [[[], '[...,n]']]),
-      options: options('axis', 'axs'),
-      'options.axis': axis,
-      'options.temperature': number([0, invalid, 'at least'], [-1, invalid, 'at least']),
-    },
-  ),
-  method(
-    'layerNormBackward',
-    { dOutput: x, x, options: {} },
-    { ...normKinds, options: options('gamma', 'gama'), 'options.beta': floats(8) },
-  ),
-  method(
-    'rmsNormBackward',
-    { dOutput: x, x, options: {} },
-    { ...normKinds, options: options('gamma', 'gama') },
-  ),
-  method(
-    'activationBackward',
-    { dOutput: x, x, kind: 'silu' },
-    {
-      dOutput: shaped(x.shape),
-      x: array(x.shape, []),
-      kind: required(choice('relu', 'gelu', 'gelu_tanh', 'silu')),
-    },
-  ),
-  method(
-    'gateBackward',
-    { dOutput: x, x, y: x, kind: 'swiglu' },
-    {
-      dOutput: shaped(x.shape),
-      x: array(x.shape, []),
-      y: shaped(x.shape),
-      kind: required(choice('swiglu', 'geglu')),
-    },
-  ),
-  method(
-    'rotaryEmbeddingBackward',
-    { dOutput: rotaryX, options: {} },
-    {
-      dOutput: array(rotaryX.shape, to(forms, [], [8])),
-      options: options('offset', 'ofset'),
-      ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
-      'options.numHeads': given({ dOutput: zeros([2, 5, 24]) }, whole(1, most, '1 to')),
-    },
-  ),
-  method(
-    'embeddingBackward',
-    { dOutput: zeros([3, 4]), ids: [0, 1, 4], vocabulary: 5 },
-    {
-      dOutput: array([3, 4], to('[ids,dModel]', [], [12])),
-      ids: list(3, 5),
-      vocabulary: whole(0, most, '0 to'),
-    },
-  ),
-  method(
-    'crossEntropy',
-    { logits: zeros([3, 4]), targets: [0, -1, 3], options: {} },
-    {
-      logits: array([3, 4], to('[N,V]', [], [12])),
-      targets: list(3, 4),
-      options: options('ignoreIndex', 'ignoreindx'),
-      'options.ignoreIndex': whole(-most - 1, most, 'expected -2147483648 to'),
-      'options.labelSmoothing': number([-0.1, range, '[0, 1]'], [1.5, range, '[0, 1]']),
-    },
-  ),
-  method('gru', { x: gruX, weights, options: {} }, { ...gruKinds, options: shortOptions('h0') }),
-  method(
-    'gruBackward',
-    { dOutput: zeros([2, 4, 5]), x: gruX, weights, options: {} },
-    {
-      ...gruKinds,
-      dOutput: shaped([2, 4, 5]),
-      options: options('output', 'outpt'),
-      'options.output': shapedOption([2, 4, 5]),
-    },
-  ),
+  method('linearBackward', {
+    args: { dOutput: zeros([2, 3, 5]), x, w, options: {} },
+    dOutput: shaped([2, 3, 5]),
+    x: array(x.shape, to('[...,8]', [], [2, 3, 9])),
+    w: array(w.shape, [...to('[in,out]', [], [40]), [[8, 0], 'at least 1']]),
+    options: options('layout', 'lay_out'),
+    'options.layout': choice('in_out', 'out_in'),
+    'options.bias': boolean,
+  }),
+  method('softmaxBackward', {
+    args: { dOutput: x, output: x, options: {} },
+    dOutput: shaped(x.shape),
+    output: array(x.shape, [[[], '[...,n]']]),
+    options: options('axis', 'axs'),
+    'options.axis': axis,
+    'options.temperature': number([0, invalid, 'at least'], [-1, invalid, 'at least']),
+  }),
+  method('layerNormBackward', {
+    args: { dOutput: x, x, options: {} },
+    ...normKinds,
+    options: options('gamma', 'gama'),
+    'options.beta': floats(8),
+  }),
+  method('rmsNormBackward', {
+    args: { dOutput: x, x, options: {} },
+    ...normKinds,
+    options: options('gamma', 'gama'),
+  }),
+  method('activationBackward', {
+    args: { dOutput: x, x, kind: 'silu' },
+    dOutput: shaped(x.shape),
+    x: array(x.shape, []),
+    kind: required(choice('relu', 'gelu', 'gelu_tanh', 'silu')),
+  }),
+  method('gateBackward', {
+    args: { dOutput: x, x, y: x, kind: 'swiglu' },
+    dOutput: shaped(x.shape),
+    x: array(x.shape, []),
+    y: shaped(x.shape),
+    kind: required(choice('swiglu', 'geglu')),
+  }),
+  method('rotaryEmbeddingBackward', {
+    args: { dOutput: rotaryX, options: {} },
+    dOutput: array(rotaryX.shape, to(forms, [], [8])),
+    options: options('offset', 'ofset'),
+    ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
+    'options.numHeads': given({ dOutput: zeros([2, 5, 24]) }, whole(1, most, '1 to')),
+  }),
+  method('embeddingBackward', {
+    args: { dOutput: zeros([3, 4]), ids: [0, 1, 4], vocabulary: 5 },
+    dOutput: array([3, 4], to('[ids,dModel]', [], [12])),
+    ids: list(3, 5),
+    vocabulary: whole(0, most, '0 to'),
+  }),
+  method('crossEntropy', {
+    args: { logits: zeros([3, 4]), targets: [0, -1, 3], options: {} },
+    logits: array([3, 4], to('[N,V]', [], [12])),
+    targets: list(3, 4),
+    options: options('ignoreIndex', 'ignoreindx'),
+    'options.ignoreIndex': whole(-most - 1, most, 'expected -2147483648 to'),
+    'options.labelSmoothing': number([-0.1, range, '[0, 1]'], [1.5, range, '[0, 1]']),
+  }),
+  method('gru', {
+    args: { x: gruX, weights, options: {} },
+    ...gruKinds,
+    options: shortOptions('h0'),
+  }),
+  method('gruBackward', {
+    args: { dOutput: zeros([2, 4, 5]), x: gruX, weights, options: {} },
+    ...gruKinds,
+    dOutput: shaped([2, 4, 5]),
+    options: options('output', 'outpt'),
+    'options.output': shapedOption([2, 4, 5]),
+  }),
 ];

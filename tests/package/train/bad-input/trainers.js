@@ -66,27 +66,24 @@ const ofModelsAlone = Object.fromEntries(
   ]),
 );
 
-const languageModel = method(
-  'languageModel',
-  { config: modelConfig, options: {} },
-  { ...ofOptions, ...modelConfigKinds(ofModelsAlone) },
-);
+const languageModel = method('languageModel', {
+  args: { config: modelConfig, options: {} },
+  ...ofOptions,
+  ...modelConfigKinds(ofModelsAlone),
+});
 
-const seq2seq = method(
-  'seq2seq',
-  { config: { kind: 'transformer', vocabulary: 7, dModel: 8, maxLength: 6 }, options: {} },
-  {
-    ...ofOptions,
-    config: required(options('dModel', 'dmodel')),
-    'config.kind': required(choice('gru', 'gru_attention', 'transformer')),
-    'config.vocabulary': required(size),
-    'config.dModel': required(size),
-    'config.numHeads': all(size, [refused(3, range, 'numHeads is 3')]),
-    'config.numLayers': size,
-    'config.dFeedForward': whole(0, most, '0 to'),
-    'config.maxLength': required(size),
-    'config.score': choice('additive', 'dot'),
-  },
-);
+const seq2seq = method('seq2seq', {
+  args: { config: { kind: 'transformer', vocabulary: 7, dModel: 8, maxLength: 6 }, options: {} },
+  ...ofOptions,
+  config: required(options('dModel', 'dmodel')),
+  'config.kind': required(choice('gru', 'gru_attention', 'transformer')),
+  'config.vocabulary': required(size),
+  'config.dModel': required(size),
+  'config.numHeads': all(size, [refused(3, range, 'numHeads is 3')]),
+  'config.numLayers': size,
+  'config.dFeedForward': whole(0, most, '0 to'),
+  'config.maxLength': required(size),
+  'config.score': choice('additive', 'dot'),
+});
 
 export const trainerTables = [languageModel, seq2seq];
