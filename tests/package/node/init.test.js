@@ -13,25 +13,6 @@ import { expectedVariant, packageJson, withVersion, wasmFile } from '../../suppo
 
 const isaOf = { relaxed: 'wasm-relaxed-simd', simd: 'wasm-simd128' };
 
-test('init: the default is the fastest build that this engine validates', async () => {
-  assert.ok(['relaxed', 'simd'].includes(expectedVariant));
-  assert.equal((await init()).info.variant, expectedVariant);
-});
-
-test('init: deterministic never loads the relaxed build', async () => {
-  const { info } = await init({ deterministic: true });
-  assert.equal(info.variant, 'simd');
-  assert.equal(info.isa, 'wasm-simd128');
-});
-
-for (const variant of expectedVariant === 'relaxed' ? ['simd', 'relaxed'] : ['simd']) {
-  test(`init: variant '${variant}' loads that build`, async () => {
-    const { info } = await init({ variant });
-    assert.equal(info.variant, variant);
-    assert.equal(info.isa, isaOf[variant]);
-  });
-}
-
 test('init: info tells the version of the package, the instruction set and the one thread', async () => {
   const { info } = await init();
   assert.deepEqual(info, {

@@ -42,7 +42,13 @@ describe('without a file', () => {
     [{ variant: 'simd-threads', threads: 3 }, 'simd-threads', 3],
     [{ variant: 'simd-threads', threads: 'auto', deterministic: true }, 'simd-threads', most],
     [{ variant: 'simd', threads: 1 }, 'simd', 1],
-    ...(isRelaxed ? [[{ variant: 'relaxed-threads', threads: 2 }, 'relaxed-threads', 2]] : []),
+    [{ variant: 'simd' }, 'simd', 1],
+    ...(isRelaxed
+      ? [
+          [{ variant: 'relaxed' }, 'relaxed', 1],
+          [{ variant: 'relaxed-threads', threads: 2 }, 'relaxed-threads', 2],
+        ]
+      : []),
   ];
   for (const [options, ...expected] of cases) {
     test(`${JSON.stringify(options)} is ${expected.join(', ')}`, () =>

@@ -115,14 +115,11 @@ const ofTranslator = (name) => ({
 /** Calls of every trainer. */
 const ofTrainer = (name) => ({
   [`${name}: made`]: making(name, name === 'language model' ? 'languageModel' : 'seq2seq'),
-  [`${name}: step`]: asking(name, 'Trainer.step', (trainer, batch) =>
-    JSON.stringify(trainer.step(batch)),
-  ),
-  [`${name}: evaluate`]: asking(name, 'Trainer.evaluate', (trainer, batch) =>
-    JSON.stringify(trainer.evaluate(batch)),
-  ),
-  [`${name}: differentiate`]: asking(name, 'Trainer.differentiate', (trainer, batch) =>
-    JSON.stringify(trainer.differentiate(batch)),
+  ...Object.fromEntries(
+    ['step', 'evaluate', 'differentiate'].map((method) => [
+      `${name}: ${method}`,
+      asking(name, `Trainer.${method}`, (trainer, batch) => JSON.stringify(trainer[method](batch))),
+    ]),
   ),
   [`${name}: save`]: asking(name, 'Trainer.save', (trainer) =>
     bitsOf(trainer.save({ optimizer: true, format: 'int8' })),

@@ -12,6 +12,7 @@ import {
   transformerBlock,
 } from '../node/bad-input/layers.js';
 import { linear, linearLayer } from '../node/bad-input/linear.js';
+import { nameOf, place } from '../node/bad-input/harness.js';
 import { operators } from '../node/bad-input/operators.js';
 import { randomArray, zeros } from '../../support/js/arrays.js';
 import { expectQkvError, expectRejects } from '../../support/js/check.js';
@@ -43,27 +44,19 @@ describe('worker: the mistakes of the tables of bad input', () => {
   ].filter(({ method }) => method.startsWith('Qkv.'));
   assert.ok(onEngine.length > 15);
 
-  /** A copy of `args` with another value at `path`. */
-  const set = (args, [key, ...rest], value) => ({
-    ...args,
-    [key]: rest.length === 0 ? value : set(args[key] ?? {}, rest, value),
-  });
-
   for (const { method, base, kinds } of onEngine) {
     const name = method.slice(4);
     test(`${name} is refused with the same words`, async () => {
       let compared = 0;
       for (const [path, kind] of Object.entries(kinds)) {
-        for (const { value, with: others = {} } of kind(
-          path.replace(/^(options|config|weights)\./, ''),
-        )) {
+        for (const { value, with: others = {} } of kind(nameOf(path))) {
           // What only a world of engines can make is for the tests of handles.
           const makes = [value?.make, ...Object.values(others)].some(
             (v) => typeof v === 'function',
           );
           if (makes || typeof value === 'function' || typeof value === 'symbol') continue;
-          let args = set(base({}), path.split('.'), value);
-          for (const [at, other] of Object.entries(others)) args = set(args, at.split('.'), other);
+          let args = place(base({}), path, value);
+          for (const [at, other] of Object.entries(others)) args = place(args, at, other);
           const expected = await saidBy(() => here[name](...Object.values(args)));
           const actual = await saidBy(() => engine[name](...Object.values(args)));
           if (actual?.message.includes('can be sent to a worker')) {

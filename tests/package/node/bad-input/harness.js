@@ -33,13 +33,13 @@ export async function makeWorld(load = init) {
 }
 
 /** The name in messages: fields are named without the argument they are in. */
-const nameOf = (path) => path.replace(/^(options|config|weights)\./, '');
+export const nameOf = (path) => path.replace(/^(options|config|weights)\./, '');
 
-/** A copy of `args` with another value at `path`. */
 function set(args, [key, ...rest], value) {
   return { ...args, [key]: rest.length === 0 ? value : set(args[key] ?? {}, rest, value) };
 }
-const place = (args, path, value) => set(args, path.split('.'), value);
+/** A copy of `args` with another value at `path`. */
+export const place = (args, path, value) => set(args, path.split('.'), value);
 
 /** All elements below a value, for comparing before and after. */
 function contents(value, found = []) {
