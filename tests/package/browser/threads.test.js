@@ -83,28 +83,6 @@ test('threads in Chromium: an isolated page under a strict policy computes with 
   for (const round of report.rounds) assert.deepEqual(round, expected);
 });
 
-test('threads in Chromium: the relaxed build gives with eight threads the bits of one', async () => {
-  const { infos, one, many } = await pages.run(
-    `${setup}
-    const single = await init();
-    const engine = await init({ threads: 8 });
-    const one = digest(sharedCalls(single));
-    const many = [digest(sharedCalls(engine))];
-    await sleep();
-    many.push(digest(sharedCalls(engine)));
-    report({ infos: [single.info, engine.info], one, many });`,
-    isolated,
-  );
-  assert.deepEqual(
-    infos.map(({ variant, threads }) => [variant, threads]),
-    [
-      ['relaxed', 1],
-      ['relaxed-threads', 8],
-    ],
-  );
-  for (const round of many) assert.deepEqual(round, one);
-});
-
 test("threads in Chromium: 'auto' are the cores; one thread loads the build without", async () => {
   const from = pages.requests.length;
   const report = await pages.run(
@@ -130,35 +108,6 @@ test('threads in Chromium: a worker has threads of its own under the strict poli
   assert.deepEqual(report.first, expected);
   assert.deepEqual(report.second, expected);
   assert.deepEqual(report.zeros, Array(64).fill(0));
-});
-
-test('threads in Chromium: results belong to JavaScript, and memory that grows is shared as well', async () => {
-  const report = await pages.run(
-    `${setup}
-    const engine = await init({ threads: 3, deterministic: true });
-    const kept = engine.tensor([3], [1, 2, 3]);
-    const stale = kept.view();
-    const before = engine.memory().heapBytes;
-    const block = engine.tensor([before / 4]);
-    const results = sharedCalls(engine);
-    const owned = Object.values(results).every(({ data }) => data.buffer instanceof ArrayBuffer);
-    const moved = structuredClone(results, { transfer: Object.values(results).map(({ data }) => data.buffer) });
-    await sleep();
-    const grown = engine.tensor([before / 4]);
-    report({
-      grew: engine.memory().heapBytes > before,
-      shared: stale.buffer instanceof SharedArrayBuffer,
-      stale: [...stale],
-      owned,
-      moved: digest(moved),
-      again: digest(sharedCalls(engine)),
-    });`,
-    isolated,
-  );
-  const { moved, again, ...rest } = report;
-  assert.deepEqual(rest, { grew: true, shared: true, stale: [1, 2, 3], owned: true });
-  assert.deepEqual(moved, expected);
-  assert.deepEqual(again, expected);
 });
 
 test('threads in Chromium: dispose() ends the workers, and ten engines leave none', async () => {

@@ -8,7 +8,7 @@ import { init } from 'qkv';
 import { charactersTokenizer, create } from 'qkv/models';
 import { kinds } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
-import { oddNumbers } from './support/json.js';
+import { defined, oddNumbers, rarely as orOdd } from './support/json.js';
 import { expectRefusal } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
@@ -26,8 +26,7 @@ const model = create(engine, config, randomWeights(config, 7), { tokenizer });
 const capacity = 12;
 
 const wild = fc.constantFrom(...oddNumbers, NaN, Infinity, null, '3', {}, [], undefined);
-const rarely = (usually, odd = wild) =>
-  fc.oneof({ weight: 40, arbitrary: usually }, { weight: 1, arbitrary: odd });
+const rarely = (usually, odd = wild) => orOdd(usually, odd);
 const token = rarely(
   fc.nat(config.vocabulary - 1),
   fc.constantFrom(-1, 19, 0.5, 2 ** 31, NaN, null),
@@ -75,8 +74,6 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ call: fc.constant('dispose'), which: fc.nat(1) }) },
 ); // prettier-ignore
 
-const defined = (options) =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 const names = {
   forward: 'LanguageModel.forward',
   generate: 'LanguageModel.generate',

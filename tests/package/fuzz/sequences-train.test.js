@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { init } from 'qkv/train';
-import { oddNumbers } from './support/json.js';
+import { defined, oddNumbers, rarely } from './support/json.js';
 import { expectRefusal } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
@@ -20,8 +20,7 @@ after(() => {
 const [vocabulary, maxLength] = [6, 5];
 const sizes = { vocabulary, dModel: 8, numHeads: 2, maxLength };
 const wild = fc.constantFrom(...oddNumbers, NaN, Infinity, -Infinity, null, '3', {}, [], undefined);
-const seldom = (usually, odd = wild) =>
-  fc.oneof({ weight: 40, arbitrary: usually }, { weight: 1, arbitrary: odd });
+const seldom = (usually, odd = wild) => rarely(usually, odd);
 
 /** Tokens for `count` places, of which seldom one is none. */
 const tokensFor = (count, least) => {
@@ -77,9 +76,6 @@ const configs = {
     ...{ numLayers: seldom(fc.constant(1), few), maxLength: seldom(fc.constant(maxLength), few), score: seldom(fc.constantFrom('additive', 'dot')) },
   }),
 }; // prettier-ignore
-
-const defined = (of) =>
-  Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined));
 
 /** What a kind of trainer is asked with: its batches, and what its model reads. */
 const asks = {

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { init } from 'qkv/train';
 import { inTime } from '../../support/js/patience.js';
 import { workerOf } from '../../support/js/workers.js';
-import { configs, hashAfter, options, trainUntil } from './run-200.js';
+import { configs, options, trainUntil } from './run-200.js';
 
 const steps = 20;
 
@@ -13,7 +13,7 @@ const steps = 20;
 async function posted(program) {
   const worker = workerOf(`
     import { parentPort } from 'node:worker_threads';
-    import { configs, hashAfter, options, trainUntil } from '${new URL('run-200.js', import.meta.url)}';
+    import { configs, options, trainUntil } from '${new URL('run-200.js', import.meta.url)}';
     import { init } from 'train.js';
     ${program}
   `);
@@ -30,20 +30,6 @@ async function posted(program) {
 }
 
 describe('train in a worker:', () => {
-  for (const given of [{}, { threads: 2 }]) {
-    test(`${steps} steps give the weights of the main thread, with ${JSON.stringify(given)}`, async () => {
-      const engine = await init(given);
-      const expected = { info: { ...engine.info }, hash: hashAfter(engine, steps) };
-      engine.dispose();
-      const actual = await posted(`
-        const engine = await init(${JSON.stringify(given)});
-        parentPort.postMessage({ info: engine.info, hash: hashAfter(engine, ${steps}) });
-      `);
-      assert.deepEqual(actual, expected);
-      assert.equal(actual.info.threads, given.threads ?? 1);
-    });
-  }
-
   test('a file that a worker moves to the main thread goes on there, bit for bit', async () => {
     const file = await posted(`
       const trainer = (await init()).languageModel(configs[1], options);

@@ -47,3 +47,11 @@ export const jsonText = ({ name, value }) =>
 /** An object as text, of pairs of a name and a text, of which a name may come twice. */
 export const objectText = (pairs) =>
   `{${pairs.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+
+/** What is nearly always right, and one time in forty odd. */
+export const rarely = (usually, odd) =>
+  fc.oneof({ weight: 40, arbitrary: usually }, { weight: 1, arbitrary: odd });
+
+/** Options without those that are undefined. */
+export const defined = (options) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
