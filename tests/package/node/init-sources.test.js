@@ -10,7 +10,6 @@ import { problem } from '../../support/js/arrays.js';
 import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
 import { expectedVariant, root, wasmFile, wasmSources } from '../../support/js/files.js';
-import { resultOf } from '../../support/js/node.js';
 import { answer, serve } from '../../support/js/server.js';
 
 const { q, k, v } = problem();
@@ -152,30 +151,4 @@ test('init: without code generation while the program runs, the error says how t
   } finally {
     WebAssembly.compile = compile;
   }
-});
-
-test('init: a response is copied only if the caller named it and relaxed SIMD is absent', async () => {
-  // In a Node whose own files are out of reach, so that the default file is fetched, as in a page.
-  const copies = await resultOf(
-    process.execArgv.filter((flag) => flag.includes('relaxed')),
-    `import { readFileSync } from 'node:fs';
-    process.getBuiltinModule = undefined;
-    const headers = { 'content-type': 'application/wasm' };
-    globalThis.fetch = async (url) => new Response(readFileSync(new URL(url)), { headers });
-    let copies = 0;
-    const { clone } = Response.prototype;
-    Response.prototype.clone = function () {
-      copies += 1;
-      return clone.call(this);
-    };
-    const { init } = await import('qkv');
-    const counts = [];
-    for (const wasm of [undefined, import.meta.resolve('qkv/qkv-simd.wasm')]) {
-      copies = 0;
-      await init(wasm === undefined ? {} : { wasm });
-      counts.push(copies);
-    }
-    console.log(JSON.stringify(counts));`,
-  );
-  assert.deepEqual(copies, [0, expectedVariant === 'relaxed' ? 0 : 1]);
 });

@@ -6,19 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { init } from 'qkv';
 import { init as initTrain } from 'qkv/train';
-import {
-  abiOf,
-  baseSchema,
-  callerNames,
-  hashOf,
-  headerOf,
-  layoutOf,
-  methodsOf,
-  modelsAbi,
-  schema,
-  trainAbi,
-  trainSchema,
-} from '../../../tools/abi.js';
+import { abiOf, hashOf, methodsOf, schema, trainAbi, trainSchema } from '../../../tools/abi.js';
 import { packageJson, read, root, text } from '../../support/js/files.js';
 
 test('schema: the hash tells a field that moved, and changes with nothing else', () => {
@@ -48,32 +36,6 @@ test('schema: the methods of an engine are those of the schema', async () => {
   assert.deepEqual(names.sort(), Object.keys(methodsOf(schema)).sort());
 });
 
-/** Layouts of parts, put together again. */
-function whole(base, parts) {
-  const all = { groups: { ...base.groups }, operators: { ...base.operators } };
-  for (const { first, groups, operators } of parts) {
-    assert.equal(Object.keys(all.operators).length, first, 'the number of the first operator');
-    Object.assign(all.groups, groups);
-    Object.assign(all.operators, operators);
-  }
-  return all;
-}
-
-test('schema: what qkv/models and qkv/train have besides is the rest of what the .wasm has, by its numbers', () => {
-  const base = abiOf(schema, baseSchema);
-  const [models, train] = [modelsAbi(), trainAbi()];
-  assert.deepEqual([models.hash, train.hash], [schema, trainSchema].map(hashOf));
-  assert.equal(base.hash, models.hash);
-  assert.deepEqual(whole(base, [models]), layoutOf(schema));
-  assert.deepEqual(whole(base, [models, train]), layoutOf(trainSchema));
-  for (const of of [schema, trainSchema]) {
-    assert.deepEqual(
-      Object.keys(of.operators).slice(0, Object.keys(base.operators).length),
-      Object.keys(base.operators),
-    );
-  }
-});
-
 test('schema: the methods of qkv/train are those of qkv and its own operators', async () => {
   const { operators } = trainAbi();
   const [own, all] = [Object.keys(await init()), Object.keys(await initTrain())];
@@ -94,16 +56,6 @@ test('schema: a prompt is read in pieces of as many tokens as the core takes at 
     .filter(Boolean);
   assert.equal(ofCore.length, 1);
   assert.equal(found(read('wasm/src/models/generate.ts'), 'pieceTokens'), ofCore[0]);
-});
-
-test('schema: a kind, a group or a second name that makes no sense is refused', () => {
-  const with1 = (fields) => ({ ...schema, operators: { odd: { fields } } });
-  assert.throws(() => headerOf(with1({ x: 'float' })), /odd\.x is 'float', expected a kind/);
-  assert.throws(() => layoutOf(with1({ x: { group: 'none' } })), /odd\.x has the group 'none'/);
-  assert.throws(
-    () => callerNames(with1({ additiveMask: 'floats' })),
-    /additive_mask is called mask and additiveMask, expected one name/,
-  );
 });
 
 test('schema: every status code of the core is a QkvErrorCode, and only JavaScript adds three', () => {
