@@ -5,18 +5,13 @@ import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { booleanMask, filled, problem, random, randomArray } from '../../support/js/arrays.js';
 import { expectClose, expectSame, expectSameResult } from '../../support/js/check.js';
-import { allExtras, allResults, expectResults } from '../../support/js/expect-results.js';
+import { allExtras, expectAttention } from '../../support/js/expect-results.js';
 import * as oracle from '../../support/js/oracle.js';
 
 const engine = await init();
 const arrays = problem({ tk: 9 });
 
-function expectExact({ q, k, v }, options, empty = []) {
-  const result = engine.attention(q, k, v, { ...allExtras, ...options });
-  const about = { method: 'attention', asked: allResults, empty };
-  expectResults(result, oracle.attention(q, k, v, options), k.shape.at(-2), about);
-  return result;
-}
+const expectExact = (...of) => expectAttention(engine, ...of);
 
 /** Every shape that broadcasts to [2, 4, 7, 9]. */
 const maskShapes = [

@@ -5,19 +5,11 @@ import { test } from 'node:test';
 import { init } from 'qkv';
 import { filled, problem, randomArray, toRank } from '../../support/js/arrays.js';
 import { expectSame, expectSameResult } from '../../support/js/check.js';
-import { allExtras, allResults, expectResults } from '../../support/js/expect-results.js';
-import * as oracle from '../../support/js/oracle.js';
+import { allExtras, expectAttention } from '../../support/js/expect-results.js';
 
 const engine = await init();
 
-/** Runs attention() with all extras against the oracle. */
-function expectExact({ q, k, v }, options = {}) {
-  const result = engine.attention(q, k, v, { ...allExtras, ...options });
-  const exact = oracle.attention(q, k, v, options);
-  const tk = k.shape.at(-2);
-  expectResults(result, exact, tk, { method: 'attention', asked: allResults });
-  return result;
-}
+const expectExact = (...of) => expectAttention(engine, ...of);
 
 test('attention: rank 4 is within the bound of the formula', () => {
   const { output, weights, lse } = expectExact(problem({ dK: 16, dV: 12, tk: 11 }));

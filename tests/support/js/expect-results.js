@@ -1,6 +1,7 @@
 // Results of attention() or forward() against an oracle's.
 import assert from 'node:assert/strict';
 import { expectClose } from './check.js';
+import { attention } from './oracle.js';
 
 /**
  * Every result that was `asked` for is there and within its bound, and below the ceiling of `method` if that is given.
@@ -18,3 +19,11 @@ export function expectResults(actual, exact, tk, { method, asked = ['output'], e
 
 export const allExtras = { returnWeights: true, returnLse: true, returnEntropy: true };
 export const allResults = ['output', 'weights', 'lse', 'entropy'];
+
+/** attention() of an engine with all that it returns, against the oracle; its results. */
+export function expectAttention(engine, { q, k, v }, options = {}, empty = []) {
+  const result = engine.attention(q, k, v, { ...allExtras, ...options });
+  const about = { method: 'attention', asked: allResults, empty };
+  expectResults(result, attention(q, k, v, options), k.shape.at(-2), about);
+  return result;
+}
