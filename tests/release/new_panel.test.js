@@ -100,7 +100,9 @@ describe('new panel:', () => {
     const size = own.reduce((sum, file) => sum + gzipSync(sourceOf(file)).length, 0);
     assert.ok(size < BUDGET, `${size} bytes`);
     const computing = files.filter(
-      (file) => /^(index|worker|worker_code)-.*\.js$/.test(file) && sourceOf(file).includes(`${NAME}/worker`),
+      (file) =>
+        /^(index|worker|worker_code)-.*\.js$/.test(file) &&
+        sourceOf(file).includes(`${NAME}/worker`),
     );
     assert.deepEqual(
       computing.map((file) => file.split('-')[0]),
