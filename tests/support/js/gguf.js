@@ -2,20 +2,16 @@
 //
 // Matrices are [rows, columns] as everywhere in this project; the file lists extents from the innermost on.
 
-import { float16, fromFloat16 } from './half.js';
+import { sizeOf } from './arrays.js';
+import { float16 } from './half.js';
+import { gguf as values, ggufHead, ggufInfo } from '../../package/models/support/files.js';
+import { element } from '../../package/models/support/numbers.js';
 
-const text = new TextEncoder();
 const ALIGNMENT = 32;
 
 /** Q8_0: values of a block that share a scale, and its bytes: a float16 scale and an int8 for each value. */
 const BLOCK = 32;
 const BLOCK_BYTES = 34;
-
-function toFloat16(data) {
-  const half = new Uint16Array(data.length);
-  for (let i = 0; i < data.length; i += 1) half[i] = float16(data[i]);
-  return new Uint8Array(half.buffer);
-}
 
 /** The upper halves of float32, rounded to nearest, ties to even. */
 function toBfloat16(data) {
@@ -49,130 +45,48 @@ function toBlocks(data) {
 }
 
 const types = {
-  F32: {
-    id: 0,
-    bytes: (n) => 4 * n,
-    encode: (data) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
-  },
-  F16: { id: 1, bytes: (n) => 2 * n, encode: toFloat16 },
-  Q8_0: { id: 8, bytes: (n) => (n / BLOCK) * BLOCK_BYTES, encode: toBlocks },
-  BF16: { id: 30, bytes: (n) => 2 * n, encode: toBfloat16 },
-};
+  F32: { bytes: (n) => 4 * n, encode: (data) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength) },
+  F16: { bytes: (n) => 2 * n, encode: (data) => new Uint8Array(Uint16Array.from(data, float16).buffer) },
+  Q8_0: { bytes: (n) => (n / BLOCK) * BLOCK_BYTES, encode: toBlocks },
+  BF16: { bytes: (n) => 2 * n, encode: toBfloat16 },
+}; // prettier-ignore
 
 /** The bytes of an array in a type of GGUF: F32, F16, BF16 or Q8_0. */
 export const encode = (type, data) => types[type].encode(data);
 
 /** The numbers that such bytes say, without any rounding. */
-export function decode(type, bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const list = (size, at) => Float32Array.from({ length: bytes.length / size }, (_, i) => at(i));
-  const half = (at) => fromFloat16(view.getUint16(at, true));
-  const read = {
-    F32: () => list(4, (i) => view.getFloat32(4 * i, true)),
-    F16: () => list(2, (i) => half(2 * i)),
-    BF16: () => {
-      const bits = Uint32Array.from(
-        { length: bytes.length / 2 },
-        (_, i) => view.getUint16(2 * i, true) << 16,
-      );
-      return new Float32Array(bits.buffer);
-    },
-    Q8_0: () =>
-      list(BLOCK_BYTES / BLOCK, (i) => {
-        const block = Math.floor(i / BLOCK) * BLOCK_BYTES;
-        return half(block) * view.getInt8(block + 2 + (i % BLOCK));
-      }),
-  };
-  return read[type]();
-}
-
-const count = (shape) => shape.reduce((n, extent) => n * extent, 1);
-const aligned = (bytes) => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-
-/** Bytes that grow. */
-function writer() {
-  const parts = [];
-  const put = (size, write) => {
-    const view = new DataView(new ArrayBuffer(size));
-    write(view);
-    parts.push(new Uint8Array(view.buffer));
-  };
-  return {
-    u32: (x) => put(4, (view) => view.setUint32(0, x, true)),
-    u64: (x) => put(8, (view) => view.setBigUint64(0, BigInt(x), true)),
-    f32: (x) => put(4, (view) => view.setFloat32(0, x, true)),
-    bytes: (x) => parts.push(x),
-    string(x) {
-      const content = text.encode(x);
-      this.u64(content.length);
-      parts.push(content);
-    },
-    whole(size) {
-      const all = new Uint8Array(size);
-      let at = 0;
-      for (const part of parts) {
-        all.set(part, at);
-        at += part.length;
-      }
-      return all;
-    },
-    size: () => parts.reduce((sum, part) => sum + part.length, 0),
-  };
-}
-
-const kinds = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 };
+export const decode = (type, bytes) => {
+  const length = bytes.length / (types[type].bytes(BLOCK) / BLOCK);
+  return Float32Array.from({ length }, (_, i) => element(type, bytes, i));
+};
 
 /** An entry of the metadata: booleans, strings, lists of strings, Int32Array, Float32Array, whole numbers, { float }. */
-function putValue(out, value) {
-  if (typeof value === 'string') {
-    out.u32(kinds.string);
-    out.string(value);
-  } else if (typeof value === 'boolean') {
-    out.u32(kinds.bool);
-    out.bytes(Uint8Array.of(Number(value)));
-  } else if (typeof value === 'number') {
-    out.u32(kinds.u32);
-    out.u32(value);
-  } else if ('float' in value) {
-    out.u32(kinds.f32);
-    out.f32(value.float);
-  } else {
-    const isText = Array.isArray(value);
-    out.u32(kinds.array);
-    out.u32(isText ? kinds.string : value instanceof Int32Array ? kinds.i32 : kinds.f32);
-    out.u64(value.length);
-    if (isText) value.forEach((item) => out.string(item));
-    else out.bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  }
+function valueOf(value) {
+  if (typeof value === 'string') return values.text(value);
+  if (typeof value === 'boolean') return values.bool(value);
+  if (typeof value === 'number') return values.u32(value);
+  if ('float' in value) return values.f32(value.float);
+  if (Array.isArray(value)) return values.list(value.map(values.text), 8);
+  const kind = value instanceof Int32Array ? values.i32 : values.f32;
+  return values.list(Array.from(value, kind));
 }
 
 /**
  * What a file starts with, up to the first tensor: { header, places, size }. `tensors` is a list of { name, shape, type },
  * `places` says where the bytes of each begin in the file, `size` how long the file is.
  */
-function layout({ metadata, tensors }) {
-  const out = writer();
-  out.bytes(text.encode('GGUF'));
-  out.u32(3);
-  out.u64(tensors.length);
-  out.u64(Object.keys(metadata).length);
-  for (const [key, value] of Object.entries(metadata)) {
-    out.string(key);
-    putValue(out, value);
-  }
+export function layout({ metadata, tensors }) {
   let end = 0;
-  const offsets = tensors.map(({ name, shape, type }) => {
+  const offsets = tensors.map(({ shape, type }) => {
     const offset = end;
-    out.string(name);
-    out.u32(shape.length);
-    for (const extent of [...shape].reverse()) out.u64(extent);
-    out.u32(types[type].id);
-    out.u64(offset);
-    end = aligned(offset + types[type].bytes(count(shape)));
+    end = Math.ceil((offset + types[type].bytes(sizeOf(shape))) / ALIGNMENT) * ALIGNMENT;
     return offset;
   });
-  const start = aligned(out.size());
-  return { header: out.whole(start), places: offsets.map((x) => start + x), size: start + end };
+  const header = ggufHead(
+    Object.entries(metadata).map(([key, value]) => [key, valueOf(value)]),
+    tensors.map(({ name, ...tensor }, i) => ggufInfo(name, tensor, offsets[i])),
+  );
+  return { header, places: offsets.map((at) => header.length + at), size: header.length + end };
 }
 
 /** A whole file in memory; each of `tensors` has its `data`, a Float32Array, too. */

@@ -79,14 +79,23 @@ export const ggufInfo = (name, { type = 'F32', shape }, offset) =>
     ...[u32(ggmlTypes[type] ?? type), u64(offset)],
   );
 
+/** What a GGUF file has before its tensors, which say `infos` of themselves. */
+export function ggufHead(
+  metadata,
+  infos,
+  { version = 3, alignment = 32, counts = [], magic = 'GGUF' } = {},
+) {
+  const pairs = metadata.map(([key, { type, bytes }]) => concat(string(key), u32(type), bytes));
+  const [tensorCount = infos.length, pairCount = pairs.length] = counts;
+  const sizes = [u32(version), u64(tensorCount), u64(pairCount)];
+  const head = concat(utf8(magic), ...sizes, ...pairs, ...infos);
+  return concat(head, new Uint8Array((alignment - (head.length % alignment)) % alignment));
+}
+
 const honest = (name, tensor, offset) => [name, tensor, offset];
 
 /** A GGUF file; each part can be given as other than it should be, also what a tensor says of itself. */
-export function ggufFile(
-  metadata,
-  tensors,
-  { version = 3, alignment = 32, counts = [], magic = 'GGUF', says = honest } = {},
-) {
+export function ggufFile(metadata, tensors, { alignment = 32, says = honest, ...options } = {}) {
   const entries = Object.entries(tensors);
   let at = 0;
   const infos = [];
@@ -98,17 +107,7 @@ export function ggufFile(
     data.push(bytes, new Uint8Array(padding));
     at += bytes.length + padding;
   }
-  const pairs = metadata.map(([key, { type, bytes }]) => concat(string(key), u32(type), bytes));
-  const [tensorCount = entries.length, pairCount = pairs.length] = counts;
-  const head = concat(
-    utf8(magic),
-    u32(version),
-    u64(tensorCount),
-    u64(pairCount),
-    ...pairs,
-    ...infos,
-  );
-  return concat(head, new Uint8Array((alignment - (head.length % alignment)) % alignment), ...data);
+  return concat(ggufHead(metadata, infos, { alignment, ...options }), ...data);
 }
 
 // ------------------------------------------------------------------------------------------ llama2.c
