@@ -2,6 +2,7 @@
 // far float32 may be from them, each as { data, bound }. tests/package/train/gradients.test.js holds them to central
 // differences of the forward functions, which are here and in oracle.js.
 import { sizeOf } from './arrays.js';
+import * as forward from './oracle.js';
 import { attentionRow, erf, headsOf, u } from './oracle.js';
 
 const pair = (length) => ({ data: new Float64Array(length), bound: new Float64Array(length) });
@@ -90,15 +91,7 @@ export function attentionGradients({ q: qArray, k: kArray, v: vArray, dOutput },
 }
 
 /** y = x W + b; w is [in, out]. */
-export function linear({ x, w, b }, [inner, outer]) {
-  const y = new Float64Array((x.length / inner) * outer);
-  return y.map((_, at) => {
-    const [row, o] = [Math.floor(at / outer), at % outer];
-    let sum = b[o];
-    for (let i = 0; i < inner; ++i) sum += x[row * inner + i] * w[i * outer + o];
-    return sum;
-  });
-}
+export const linear = ({ x, w, b }, shape) => forward.linear(x, null, { data: w, shape }, b).data;
 
 export function linearGradients({ x, w }, dy, [inner, outer]) {
   const rows = x.length / inner;
