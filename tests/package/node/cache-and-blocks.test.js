@@ -44,6 +44,8 @@ describe('kvCache: a cache', () => {
     assert.equal(cache.length, 6);
     assert.deepEqual(cache.values().shape, [1, 2, 6, 4]);
     assert.deepEqual([...cache.keys().data.subarray(0, 4)], [...k.data.subarray(0, 4)]);
+    cache.truncate(4);
+    assert.deepEqual([cache.length, cache.keys().shape], [4, [1, 2, 4, 4]]);
     cache.dispose();
   });
 
