@@ -138,15 +138,22 @@ function withServer({ prepare, ...options }, register) {
   register(page);
 }
 
-describe('npm run dev: a saved file is on the screen:', { timeout: PATIENCE.test }, () => {
-  withServer({ make: async () => {} }, (page) => {
-    for (const [what, { edit, look }] of Object.entries(CHANGES)) {
-      test(what, async (t) => {
-        check(t, await change(page, edit, look), LIMITS.source);
-        assert.deepEqual(page.problems, []);
-      });
-    }
+inFullRun('npm run dev with changes of texts, styles, panels and the package', () => {
+  describe('npm run dev: a saved file is on the screen:', { timeout: PATIENCE.test }, () => {
+    withServer({ make: async () => {} }, (page) => {
+      for (const [what, { edit, look }] of Object.entries(CHANGES)) {
+        test(what, async (t) => {
+          check(t, await change(page, edit, look), LIMITS.source);
+          assert.deepEqual(page.problems, []);
+        });
+      }
+    });
   });
+});
+
+test('npm run dev: its changes are found in the sources', () => {
+  for (const { edit } of [...Object.values(CHANGES), KERNEL])
+    replaced(readFileSync(join(root, edit[0]), 'utf8'), edit[1], edit[2]);
 });
 
 /** Builds the module that Chromium loads as the server would, which takes longer than anything waits for. */
