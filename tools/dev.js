@@ -54,9 +54,8 @@ class Modules {
 
 /** The first build of the modules configures their folder, so that they are linked without an optimiser, which takes longest. */
 function compiler() {
-  process.env.QKV_DEVELOPMENT = 'ON';
   let make = async (names) => {
-    await modules(names);
+    await modules(names, { development: true });
     make = modulesAgain;
   };
   return (names) => make(names);

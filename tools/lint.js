@@ -53,10 +53,10 @@ export async function tidySources(full) {
   return { sources, note: `${sources.length} changed files` };
 }
 
-/** eslint with a cache, which is of no use once the text `standsOn` is another one. */
-async function eslint(standsOn, ...sources) {
+/** eslint with a cache for each language, which is of no use once the text `standsOn` is another one. */
+async function eslint(language, standsOn, ...sources) {
   const name = createHash('sha256').update(standsOn).digest('hex').slice(0, 12);
-  const folder = join(root, 'build/cache/eslint', sources.length > 1 ? 'ts' : 'js');
+  const folder = join(root, 'build/cache/eslint', language);
   // The caches of earlier states would only take room.
   for (const old of existsSync(folder) ? readdirSync(folder) : [])
     if (old !== name) rmSync(join(folder, old));
@@ -74,8 +74,8 @@ async function eslintEverything() {
   const rules = ['eslint.config.js', 'tools/imports.js', 'package-lock.json'].map(textOf).join('');
   const typed = await files('**/*.ts', '**/tsconfig*.json');
   const found = [
-    await eslint(rules, '**/*.js'),
-    await eslint(rules + typed.map(textOf).join(''), 'wasm/src/**/*.ts', 'web/**/*.ts'),
+    await eslint('js', rules, '**/*.js'),
+    await eslint('ts', rules + typed.map(textOf).join(''), 'wasm/src/**/*.ts', 'web/**/*.ts'),
   ];
   return found.join('');
 }

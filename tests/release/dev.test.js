@@ -158,9 +158,8 @@ test('npm run dev: its changes are found in the sources', () => {
 
 /** Builds the module that Chromium loads as the server would, which takes longer than anything waits for. */
 async function buildModule(folder) {
-  process.env.QKV_DEVELOPMENT = 'ON';
   const { modules } = await import(join(folder, 'tools/build/cmake.js'));
-  await modules(['qkv-relaxed']);
+  await modules(['qkv-relaxed'], { development: true });
 }
 
 inFullRun('npm run dev with a change of a kernel, which compiles a module', () => {

@@ -16,12 +16,17 @@ async function compile(preset, targets) {
   await must('cmake', line, { timeout: LIMIT });
 }
 
-/** Configures a preset and builds targets of it. */
-export async function cmake(preset, targets, options = []) {
+/** What CMake is called with to configure a preset. */
+export function configureLine(preset, options) {
   const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
   const isWasm = preset.includes('wasm');
   const place = isWasm ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
-  await must('cmake', ['--preset', preset, ...place, ...launcher, ...options], { timeout: LIMIT });
+  return ['--preset', preset, ...place, ...launcher, ...options];
+}
+
+/** Configures a preset and builds targets of it. */
+export async function cmake(preset, targets, options = []) {
+  await must('cmake', configureLine(preset, options), { timeout: LIMIT });
   await compile(preset, targets);
 }
 
@@ -51,16 +56,15 @@ export async function wasmTests() {
 const targetsOf = (names) => names.map((name) => `module_${name}`);
 
 /**
- * Embind modules of the package; all of them by default. They need nothing of what the tests need. Where the tests are configured
- * already, they stay so: CMake deletes what it no longer has a rule for.
+ * Embind modules of the package; all of them by default. For development they are linked without Binaryen's optimiser, in a fifth of
+ * the time. They need nothing of what the tests need. Where the tests are configured already, they stay so: CMake deletes what it no
+ * longer has a rule for.
  */
-export function modules(names = linkedNames) {
-  // Linked for development without Binaryen's optimiser, in a fifth of the time.
-  const development = `-DQKV_DEVELOPMENT=${process.env.QKV_DEVELOPMENT ?? 'OFF'}`;
+export function modules(names = linkedNames, { development = false } = {}) {
   const isNew = !existsSync(join(root, 'build/wasm/CMakeCache.txt'));
   return cmake('wasm', targetsOf(names), [
     ...(isNew ? ['-DQKV_BUILD_TESTS=OFF', '-DQKV_WERROR=ON'] : []),
-    development,
+    `-DQKV_DEVELOPMENT=${development ? 'ON' : 'OFF'}`,
   ]);
 }
 

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { configureLine } from '../build/cmake.js';
 import { root, toolchain } from '../environment.js';
 import { must, run } from '../run.js';
 import { planted } from './places.js';
@@ -88,18 +89,14 @@ export class Copy {
   }
 
   async configure(preset, options = []) {
-    const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
-    const platform =
-      preset === 'wasm'
-        ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN.replace(root, this.#folder)}`]
-        : [];
-    const line = ['--preset', preset, ...platform, ...launcher, '-DQKV_WERROR=OFF', ...options];
-    await must('cmake', line, { cwd: this.#folder });
+    const line = configureLine(preset, ['-DQKV_WERROR=OFF', ...options]);
+    const own = line.map((argument) => argument.replace(root, this.#folder));
+    await must('cmake', own, { cwd: this.#folder });
   }
 
   build(preset, targets) {
     const line = ['--build', '--preset', preset, '--target', ...targets];
-    return this.run('cmake', line, { env: { CCACHE_BASEDIR: this.#folder } });
+    return this.run('cmake', line);
   }
 
   /** The package around the modules that are there, without what makes it smaller, which takes most of the time. */

@@ -37,7 +37,7 @@ class Core {
   }
 
   async prepare(copy) {
-    await copy.configure('native', [`-DQKV_ISAS=${faultIsa}`, '-DQKV_WERROR=OFF']);
+    await copy.configure('native', [`-DQKV_ISAS=${faultIsa}`]);
   }
 
   build(copy) {

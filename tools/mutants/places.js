@@ -2,6 +2,7 @@
 // one place; that of an operator has as many as there are, of which a seed draws some.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { randomOf } from '../../tests/support/js/random.js';
 import { root } from '../environment.js';
 import { must } from '../run.js';
 import { operatorRules } from './operators.js';
@@ -65,22 +66,11 @@ export async function plantedFaults() {
   return { faults: all.filter(({ why }) => !why), lost: all.filter(({ why }) => why) };
 }
 
-/** A source of numbers from 0 up to 1 that a seed decides (mulberry32). */
-function generator(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), 61 | bits);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** `count` of the mutations that the operators make below a folder, no two at one place, drawn by a seed. */
 export async function randomFaults(folder, count, seed) {
   const places = await placesOf(operatorRules, folder);
   const all = places.filter(({ text, replacement }) => text !== replacement);
-  const random = generator(seed);
+  const random = randomOf(seed);
   const drawn = [];
   const meets = (a, b) => a.file === b.file && a.start < b.end && b.start < a.end;
   while (drawn.length < count && all.length > 0) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { random as generator } from '../support/oracle.js';
+import { randomOf as generator } from '../../support/js/random.js';
 
 const { mean, median, quantile } = await modules('domain/averages');
 

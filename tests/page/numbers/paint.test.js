@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { random } from '../support/oracle.js';
+import { randomOf as random } from '../../support/js/random.js';
 
 const { paint, Surface } = await modules('engine/{paint,canvas}');
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules, resultOf, startEngine } from '../support/engine.js';
-import { random as generator } from '../support/oracle.js';
+import { randomOf as generator } from '../../support/js/random.js';
 
 /** The page's own generator says what q and k are. */
 const { normals, hashText } = await modules('engine/random');

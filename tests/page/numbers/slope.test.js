@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { random as generator } from '../support/oracle.js';
+import { randomOf as generator } from '../../support/js/random.js';
 
 const { fitPower } = await modules('domain/power_fit');
 const lengths = [64, 128, 256, 512, 1024, 2048, 4096];

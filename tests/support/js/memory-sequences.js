@@ -3,17 +3,7 @@
 import { filled, zeros } from './arrays.js';
 import { kinds, rowsOf } from './model-kinds.js';
 import { randomWeights } from './model-oracle.js';
-
-/** Numbers in [0, 1), the same for a seed on every run (mulberry32). */
-function randomOf(seed) {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomOf } from './random.js';
 
 /** A tensor whose pages stay untouched: fresh memory is zeros already, and nothing here reads the rest. */
 export function untouched(engine, shape) {

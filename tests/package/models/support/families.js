@@ -55,6 +55,12 @@ const roberta = (model_type, prefix = 'roberta') => ({
   },
 });
 
+/** OPT and BioGPT, which were trained with fairseq. */
+const fairseqNames = named(
+  layer,
+  'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
+);
+
 const llamaNames = {
   ...named(
     layer + ' gate embedding norm head qNorm kNorm',
@@ -237,10 +243,7 @@ const table = {
     file: {
       ...{ layers: 'model.decoder.layers.', firstRow: 2 },
       names: {
-        ...named(
-          layer,
-          'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
-        ),
+        ...fairseqNames,
         ...{ embedding: 'model.decoder.embed_tokens', positions: 'model.decoder.embed_positions' },
         norm: 'model.decoder.final_layer_norm',
       },
@@ -254,10 +257,7 @@ const table = {
     file: {
       ...{ layers: 'biogpt.layers.', firstRow: 2 },
       names: {
-        ...named(
-          layer,
-          'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
-        ),
+        ...fairseqNames,
         ...{ embedding: 'biogpt.embed_tokens', positions: 'biogpt.embed_positions' },
         ...{ norm: 'biogpt.layer_norm', head: 'output_projection' },
       },

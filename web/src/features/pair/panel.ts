@@ -1,13 +1,13 @@
 import './style.css';
 import formulas from './formulas.json';
 import { richOf, sentences } from '../../i18n/i18n';
-import { find } from '../../ui/dom';
+import { find, setText } from '../../ui/dom';
 import type { Figure } from '../../ui/export_figure';
 import { digits, four } from '../../ui/numbers';
 import { isCurrent, Panel, type View } from '../panel';
 import { shareOf } from '../../ui/token_chip';
 import { headName, provenance } from '../head_names';
-import { columns, drawBar, reachOf, write } from './page/product_bars';
+import { columns, drawBar, reachOf } from './page/product_bars';
 import type { PairNumbers } from './worker/frame_feature';
 import { pairFigure } from './page/figure';
 import { t } from './feature';
@@ -121,7 +121,7 @@ class PairPanel extends Panel {
       const share = parts[i];
       if (!share) return;
       const weight = shareOf(share.weight, false);
-      write(find(row, 'b', HTMLElement), weight);
+      setText(find(row, 'b', HTMLElement), weight);
       this.#draw(row, share.part, most);
       const listed = shares[i];
       if (!listed) return;
@@ -160,9 +160,9 @@ class PairPanel extends Panel {
     this.querySelectorAll(`[data-of=${name}] tbody tr`).forEach((row, c) => {
       const [a, b, box] = row.querySelectorAll('td');
       if (!a || !b || !box) return;
-      write(a, four(first[c] ?? NaN));
-      write(b, four(second[c] ?? NaN));
-      write(find(box, 'b', HTMLElement), four(last[c] ?? NaN));
+      setText(a, four(first[c] ?? NaN));
+      setText(b, four(second[c] ?? NaN));
+      setText(find(box, 'b', HTMLElement), four(last[c] ?? NaN));
       drawBar(box, last[c] ?? 0, reach);
     });
   }

@@ -1,3 +1,4 @@
+import { setText } from '../../../ui/dom';
 import { probeOf } from './head_maps';
 import type { Snapshot, Writing } from '../shared/protocol';
 import { taskCalled } from './settings_of_state';
@@ -51,8 +52,7 @@ export class Answers {
       const answer = snapshot?.answers[place];
       const isRight = answer === target;
       if (isRight) right++;
-      const text = answer === undefined ? '·' : (answers[answer] ?? '?');
-      if (shown.textContent !== text) shown.textContent = text;
+      setText(shown, answer === undefined ? '·' : (answers[answer] ?? '?'));
       item.classList.toggle('is-right', isRight);
       item.classList.toggle('is-wrong', snapshot !== null && !isRight);
     });

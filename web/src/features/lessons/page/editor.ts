@@ -1,5 +1,5 @@
 import { translate, type Language } from '../../../i18n/i18n';
-import { find } from '../../../ui/dom';
+import { find, setText } from '../../../ui/dom';
 import { frameOf } from '../../../ui/embed_code';
 import { formatFragment } from '../../../state/state';
 import { PANEL_IDS } from '../../index';
@@ -148,9 +148,7 @@ export class LessonEditor extends HTMLElement {
     button('discard').hidden = this.#draft === null;
     button('fresh').hidden = drafts.length === 0;
     button('undo').hidden = this.#discarded === null;
-    const note = find(this.#dialog, '.editor-kept', HTMLElement);
-    const text = kept ? t(kept) : '';
-    if (note.textContent !== text) note.textContent = text;
+    setText(find(this.#dialog, '.editor-kept', HTMLElement), kept ? t(kept) : '');
   }
 
   /** The state of the page, as a step keeps it. */

@@ -31,8 +31,3 @@ export function columns(values: ArrayLike<number>, most: number): { up: string; 
   });
   return path;
 }
-
-/** Most numbers stay as they are from one frame to the next. */
-export function write(box: Element, words: string): void {
-  if (box.textContent !== words) box.textContent = words;
-}
