@@ -10,7 +10,7 @@ const ground = ['kernels', 'base', 'check', 'isa'];
 const operators = ['weights', 'rows', 'positions', 'attention'];
 
 /** `headers` are those of core/include/qkv that declare what the room defines. */
-// prettier-ignore
+// oxfmt-ignore
 export const rooms = {
   kernels: { is: 'loops over numbers, written once and compiled for each instruction set', headers: [], may: [] },
   base: { is: 'what everything stands on: status, messages, memory, threads, portable mathematics', may: ['kernels'],

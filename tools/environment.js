@@ -53,5 +53,8 @@ export const environment = {
   FORCE_COLOR: undefined,
 };
 
+/** The compiler in Go, six times as fast as 5.9, whose interface typedoc and what reads syntax here need. */
+export const tsc = join(root, 'node_modules/typescript-newest/bin/tsc');
+
 /** The version, which has one home. */
 export const version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;

@@ -5,4 +5,4 @@ import { must } from './run.js';
 
 const { stdout } = await must('git', ['ls-files', '-co', '--exclude-standard', '*.cpp', '*.hpp']);
 await must(tool('CLANG_FORMAT'), ['-i', ...stdout.split('\n').filter(Boolean)]);
-await must(join(root, 'node_modules/.bin/prettier'), ['--write', '--log-level', 'warn', '.']);
+await must(join(root, 'node_modules/.bin/oxfmt'), ['.']);

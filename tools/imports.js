@@ -1,7 +1,7 @@
-// Which file imports which, types included: circles, and the layers of the sources, which import one way. ESLint
-// asks importFault() for each import; tests/package/node/imports.test.js asks for the circles. `node tools/imports.js`
-// prints the layers, and how many imports go from each to which.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+// Which file imports which, types included: circles, and the layers of the sources, which import one way.
+// tests/package/node/imports.test.js holds the sources to both. `node tools/imports.js` prints the layers, and how many
+// imports go from each to which.
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -220,33 +220,6 @@ export function importFault(tree, from, to, isTypes = false) {
   const expected = layers[own].length > 0 ? layers[own].join(', ') : 'nothing else';
   return `${own} imports ${to}, expected ${expected}`;
 }
-
-/** The rule of ESLint: an import goes to a layer below. */
-export const layersRule = {
-  create(context) {
-    const path = relative(root, context.filename).replaceAll('\\', '/');
-    const tree = trees.find(({ folder, layers }) => layers && path.startsWith(`${folder}/`));
-    if (!tree) return {};
-    const file = posix.relative(tree.folder, path);
-    const known = (name) => existsSync(join(root, tree.folder, name));
-    const check = (node, isTypes = false) => {
-      const specifier = node?.value ?? node?.literal?.value;
-      const to = typeof specifier === 'string' ? resolve(known, file, specifier) : undefined;
-      const message = to?.endsWith('.ts') && importFault(tree, file, to, isTypes);
-      if (message) context.report({ node, message });
-    };
-    return {
-      ImportDeclaration: ({ source, importKind, specifiers }) => {
-        const named = specifiers.length > 0 && specifiers.every((one) => one.importKind === 'type');
-        check(source, importKind === 'type' || named);
-      },
-      ExportNamedDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
-      ExportAllDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
-      ImportExpression: ({ source }) => check(source),
-      TSImportType: ({ argument }) => check(argument, true),
-    };
-  },
-};
 
 /** The layers of a tree as a table, the lowest first: its files, and how many imports go to which layer. */
 function written(tree) {

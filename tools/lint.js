@@ -1,9 +1,8 @@
 // What the group `lint` of `npm test` runs: formatters, linters, types and the documentation.
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { changedFiles } from './changed.js';
-import { root, toolchain } from './environment.js';
+import { root, toolchain, tsc } from './environment.js';
 import { must, run } from './run.js';
 import { check, command, ifPresent, nativeIsas } from './runners.js';
 import { files } from './tree.js';
@@ -53,57 +52,20 @@ export async function tidySources(full) {
   return { sources, note: `${sources.length} changed files` };
 }
 
-/** eslint with a cache for each language, which is of no use once the text `standsOn` is another one. */
-async function eslint(language, standsOn, ...sources) {
-  const name = createHash('sha256').update(standsOn).digest('hex').slice(0, 12);
-  const folder = join(root, 'build/cache/eslint', language);
-  // The caches of earlier states would only take room.
-  for (const old of existsSync(folder) ? readdirSync(folder) : [])
-    if (old !== name) rmSync(join(folder, old));
-  const cache = ['--cache', '--cache-strategy', 'content', '--cache-location', join(folder, name)];
-  const { code, output } = await run(bin('eslint'), [...cache, ...sources]);
-  return code === 0 ? '' : output || `eslint ended with ${code}`;
-}
-
-/**
- * Rules for JavaScript look at one file. Those for TypeScript know the types of all of them: when a function becomes async,
- * callers that do not await it are wrong, wherever they are. So of TypeScript everything is read again when any of it changed.
- */
-async function eslintEverything() {
-  const textOf = (file) => readFileSync(join(root, file), 'utf8');
-  const rules = ['eslint.config.js', 'tools/imports.js', 'package-lock.json'].map(textOf).join('');
-  const typed = await files('**/*.ts', '**/tsconfig*.json');
-  const found = [
-    await eslint('js', rules, '**/*.js'),
-    await eslint('ts', rules + typed.map(textOf).join(''), 'wasm/src/**/*.ts', 'web/**/*.ts'),
-  ];
-  return found.join('');
-}
-
-/** Prettier, with a cache. */
-async function prettier() {
-  const cache = ['--cache', '--cache-strategy', 'content', '--cache-location'];
-  const line = ['--check', ...cache, 'build/cache/prettier', '.'];
-  const { code, output } = await run(bin('prettier'), line);
-  return code === 0 ? '' : output || `prettier ended with ${code}`;
-}
-
 /** The documentation is made by a build, whose warnings are errors. */
 const isMade = async (name) =>
   existsSync(join(root, 'build/docs', name)) ? '' : `build/docs/${name} was not made`;
 
 export const lint = (full) =>
   [
-    ['prettier', check('prettier', prettier)],
-    ['eslint', check('eslint', eslintEverything), { needs: ['types'] }],
-    [
-      'types: page',
-      command('types: page', bin('tsc'), '-p', 'web', '--noEmit'),
-      { needs: ['types'] },
-    ],
+    ['oxfmt', command('oxfmt', bin('oxfmt'), '--check', '.')],
+    // Its rules for TypeScript know the types of all files: when a function becomes async, callers that do not await it are
+    // wrong, wherever they are.
+    ['oxlint', command('oxlint', bin('oxlint')), { needs: ['types'] }],
+    ['types: page', command('types: page', tsc, '-p', 'web', '--noEmit'), { needs: ['types'] }],
     [
       'types: service worker',
-      command('types: service worker', bin('tsc'), '-p', 'web/offline', '--noEmit'),
+      command('types: service worker', tsc, '-p', 'web/offline', '--noEmit'),
       { needs: ['types'] },
     ],
     [

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const TEMPLATE = join(here, 'new_panel');
@@ -58,12 +58,13 @@ export async function newPanel(root, name) {
   const problem = problemOf(root, name);
   if (problem) throw new Error(`a panel cannot be called ${name}: ${problem}`);
   const title = name[0].toUpperCase() + name.slice(1);
-  const options = { ...(await resolveConfig(join(here, 'new_panel.js'))), filepath: '' };
+  const style = JSON.parse(readFileSync(join(dirname(TEMPLATE), '../.oxfmtrc.json'), 'utf8'));
   const written = [];
   const write = async (file, text) => {
     const path = join(root, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, await format(text, { ...options, filepath: path }));
+    const { code } = await format(path, text, style);
+    writeFileSync(path, code);
     written.push(file);
   };
   const filled = (file) =>

@@ -2,10 +2,9 @@
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
 // marked `full` are left to `npm run test:full`; every other suite runs every time, whatever changed. Parts marked `alone`
 // have the machine to themselves.
-import { join } from 'node:path';
 import { changedFiles } from './changed.js';
 import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
-import { root } from './environment.js';
+import { tsc } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
 import { lint } from './lint.js';
 import { runMutants } from './mutants.js';
@@ -23,7 +22,6 @@ import {
 import { fullSanitizers } from './sanitize.js';
 import { files } from './tree.js';
 
-const tsc = join(root, 'node_modules/.bin/tsc');
 const seed = () => `${Date.now() % 2 ** 31}`;
 
 // ------------------------------------------------------------------------------------------ C++

@@ -19,7 +19,7 @@ const groups = [
   ...[['ai', 'uai'], ['ei', 'ui', 'uei'], ['ao', 'iao'], ['ou', 'iu', 'iou']],
   ...[['an', 'ian', 'uan', 'üan'], ['en', 'in', 'un', 'ün', 'uen'], ['ang', 'iang', 'uang']],
   ['eng', 'ing', 'ueng', 'ong', 'iong'],
-]; // prettier-ignore
+]; // oxfmt-ignore
 const groupOf = new Map(groups.flatMap((finals, group) => finals.map((final) => [final, group])));
 
 /** Whether two characters rhyme in one of their readings; finals(character) gives those of all. */

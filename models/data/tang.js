@@ -32,7 +32,7 @@ const SPLIT_SEED = 618;
 
 const WIDTHS = new Set([5, 7]);
 /** The form: four lines of five, or of seven, characters, with these marks after them. */
-export const hasForm = (text) => /^(?:(?:\p{Script=Han}{5}[，。]){4}|(?:\p{Script=Han}{7}[，。]){4})$/u.test(text) && text.replace(/\p{Script=Han}/gu, '') === '，。，。'; // prettier-ignore
+export const hasForm = (text) => /^(?:(?:\p{Script=Han}{5}[，。]){4}|(?:\p{Script=Han}{7}[，。]){4})$/u.test(text) && text.replace(/\p{Script=Han}/gu, '') === '，。，。'; // oxfmt-ignore
 
 /** The lines of a poem, whatever marks are between them; none where one is of another width or has other signs. */
 export function linesOf(text) {

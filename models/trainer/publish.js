@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import { root } from '../../tools/environment.js';
 import { modelFile, readModel } from './file.js';
 import { trainerOf } from './native.js';
@@ -83,6 +83,6 @@ export async function publish(name, recipe) {
     ...(recipe.baseline && { baseline: recipe.baseline(data) }),
     models,
   };
-  const text = await format(JSON.stringify(card), { parser: 'json', printWidth: 100 });
+  const { code: text } = await format('card.json', JSON.stringify(card), { printWidth: 100 });
   writeFileSync(join(folder, 'card.json'), text);
 }

@@ -8,10 +8,9 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { parse } from 'acorn';
 import { transform } from 'esbuild';
-import { Linter } from 'eslint';
 import { run } from '../../tools/run.js';
 import { edition, engines, programs } from '../../tools/shipped.js';
-import { packageJson, text } from '../support/js/files.js';
+import { packageJson, root, text } from '../support/js/files.js';
 import { PATIENCE } from '../support/js/patience.js';
 import { tool } from './tools.js';
 
@@ -63,13 +62,21 @@ async function missingFeatures(code) {
 }
 
 /** Names that are neither the script's own, nor the language's, nor on the list. */
-function unknownNames(code, further = []) {
-  const config = {
-    languageOptions: { ecmaVersion: edition, sourceType: 'module' },
-    linterOptions: { noInlineConfig: true },
-    rules: { 'no-undef': 'error' },
-  };
-  const messages = new Linter().verify(code, [config]).map(({ message }) => message);
+async function unknownNames(code, further = []) {
+  const file = join(temporary, 'names.js');
+  const config = join(temporary, 'names.json');
+  writeFileSync(file, code);
+  writeFileSync(
+    config,
+    JSON.stringify({
+      plugins: [],
+      env: { [`es${edition}`]: true },
+      rules: { 'no-undef': 'error' },
+    }),
+  );
+  const line = ['-c', config, '-A', 'all', '-D', 'no-undef', '-f', 'json', file];
+  const { stdout } = await run(join(root, 'node_modules/.bin/oxlint'), line);
+  const messages = JSON.parse(stdout).diagnostics.map(({ message }) => message);
   const names = messages.map((message) => /^'(\w+)' is not defined/.exec(message)?.[1] ?? message);
   return [...new Set(names)].filter((name) => ![...hostNames, ...further].includes(name));
 }
@@ -92,8 +99,8 @@ for (const name of Object.keys(programs).filter((name) => name.endsWith('.js')))
 
     test('calls no method that is newer', () => assert.deepEqual(newCalls(code), []));
 
-    test('names nothing else of its host', () =>
-      assert.deepEqual(unknownNames(code, furtherNames[name]), []));
+    test('names nothing else of its host', async () =>
+      assert.deepEqual(await unknownNames(code, furtherNames[name]), []));
   });
 }
 
@@ -138,7 +145,7 @@ describe('engines: what would be too new is found', () => {
     ]);
   });
 
-  test('in what the host brings along', () => {
-    assert.deepEqual(unknownNames('structuredClone(new URL("a:"))'), ['structuredClone']);
+  test('in what the host brings along', async () => {
+    assert.deepEqual(await unknownNames('structuredClone(new URL("a:"))'), ['structuredClone']);
   });
 });

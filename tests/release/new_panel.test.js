@@ -37,7 +37,7 @@ function copyOfSources() {
   ]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
-  for (const path of ['package.json', '.prettierrc.json', 'eslint.config.js']) {
+  for (const path of ['package.json', '.oxfmtrc.json', '.oxlintrc.json']) {
     cpSync(join(root, path), join(folder, path));
   }
   for (const path of ['node_modules', 'models', 'wasm', '.toolchain'])
@@ -84,10 +84,10 @@ describe('new panel:', () => {
     assert.equal(now.length, before.length + 2);
   });
 
-  test('compiles, and is written as eslint and prettier want it', async () => {
-    await tool('typescript/bin/tsc', '-p', 'web', '--noEmit');
-    await tool('prettier/bin/prettier.cjs', '--check', ...written);
-    await tool('eslint/bin/eslint.js', ...written.filter((file) => /\.[jt]s$/.test(file)));
+  test('compiles, and is written as oxlint and oxfmt want it', async () => {
+    await tool('typescript-newest/bin/tsc', '-p', 'web', '--noEmit');
+    await tool('oxfmt/bin/oxfmt', '--check', ...written);
+    await tool('oxlint/bin/oxlint', ...written.filter((file) => /\.[jt]s$/.test(file)));
   });
 
   test('is built within the budget of a panel, and its worker is not in the page', async () => {

@@ -5,7 +5,7 @@ import { basename, join, relative } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { minify } from 'terser';
-import { root, version } from '../environment.js';
+import { root, tsc, version } from '../environment.js';
 import { must } from '../run.js';
 import { edition, engines, gzipped, programs } from '../shipped.js';
 import { LIMIT } from './cmake.js';
@@ -114,7 +114,7 @@ const filesAre = (where) => ({
 
 /** The declarations of the package, of which its own and those of the page are made; needs no build before. */
 export async function types() {
-  await must(join(root, 'node_modules/.bin/tsc'), ['-p', 'wasm'], { timeout: LIMIT });
+  await must(tsc, ['-p', 'wasm'], { timeout: LIMIT });
 }
 
 /**

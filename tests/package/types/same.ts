@@ -4,7 +4,7 @@
 export type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-export const same = <T extends true>(_: T extends true ? 'same' : never): void => undefined;
+export const same = <T extends true>(_word: T extends true ? 'same' : never): void => undefined;
 
 /** Takes an object that has every option of `O` with a value of its type, and no other. */
 export const every =

@@ -139,7 +139,7 @@ describe('worker: arrays', () => {
     assert.deepEqual([...(await tensor.toNdArray()).data], [1, 2, 3]);
     await tensor.set(Uint8Array.of(4, 5, 6));
     assert.deepEqual([...(await tensor.toNdArray()).data], [4, 5, 6]);
-    // eslint-disable-next-line no-sparse-arrays
+    // oxlint-disable-next-line no-sparse-arrays
     const holes = tensor.set([1, , 3]);
     await expectRejects(holes, 'Tensor.set', 'invalid_argument', 'data[1] is undefined');
     await tensor.dispose();

@@ -53,7 +53,8 @@ async function opened(address) {
   const register = async (file) => void kept.push(file);
   Object.defineProperty(navigator, 'serviceWorker', { value: { register }, configurable: true });
   globalThis.top = globalThis;
-  await import(`${main}?${++times}`);
+  times += 1;
+  await import(`${main}?${times}`);
   await rest();
   window.dispatchEvent(new Event('load'));
   const sections = [...document.querySelectorAll('section')].map(({ id }) => id);

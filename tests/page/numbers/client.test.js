@@ -137,7 +137,10 @@ describe('client: requests', () => {
     const { client, worker } = ready();
     const sent = (...names) => {
       const before = worker.runs.length;
-      for (const name of names) typeof name === 'string' ? client.request(name) : name();
+      for (const name of names) {
+        if (typeof name === 'string') client.request(name);
+        else name();
+      }
       return worker.runs.slice(before).map(([, request]) => request);
     };
     const answer = () => worker.say(frame(worker.runs.at(-1)[0]));

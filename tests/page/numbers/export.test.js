@@ -195,7 +195,7 @@ describe('export: the tables of the panels', () => {
       const wanted = {
         step: ['key 1', 'key 2', 'key 3'],
         k: [0, 1, 2].map((j) => pair(k, j)),
-        'q·k': [...row.products],
+        q·k: [...row.products],
         '× scale': [...row.scaled],
         '+ mask': [...row.masked],
         exp: [...row.exps],

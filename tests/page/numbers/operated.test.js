@@ -139,7 +139,9 @@ async function put(element, patch, language = 'en') {
     asked.push({ name, detail });
     if (name !== 'state-change') return;
     state = { ...state, ...detail };
-    if (detail.language) (web.setLanguage(detail.language), (look += 1));
+    if (!detail.language) return;
+    web.setLanguage(detail.language);
+    look += 1;
   };
   document.body.append(panel);
   await rest();

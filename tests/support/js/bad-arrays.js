@@ -38,7 +38,7 @@ export const badArrays = (name, expected = '{ data: Float32Array, shape } or a T
     ['fractional', [2.5, 2], '[2.5,2]'],
     ['NaN', [NaN, 2], '[NaN,2]'],
     ['text', ['2', 2], '[2,2]'],
-    ['with a hole', [, 4], '[,4]'], // eslint-disable-line no-sparse-arrays
+    ['with a hole', [, 4], '[,4]'], // oxlint-disable-line no-sparse-arrays
   ].map(([what, shape, was]) => [
     `the shape of ${name} is ${what}`,
     { data: floats(4), shape },

@@ -56,7 +56,14 @@ export interface LanguageModelConfig {
   epsilon?: number | undefined;
   /** Of the feed-forward parts: those with `glu` have a gate. Default `'gelu'`. */
   activation?:
-    'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu' | 'geglu_tanh' | undefined;
+    | 'relu'
+    | 'gelu'
+    | 'gelu_tanh'
+    | 'silu'
+    | 'swiglu'
+    | 'geglu'
+    | 'geglu_tanh'
+    | undefined;
   /** How positions enter. Default `'learned'`. */
   positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
   /** With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. */

@@ -162,7 +162,8 @@ export interface CheckedOptions {
   readonly options: AttentionOptions;
   readonly arrays: {
     readonly [name in 'mask' | 'bias' | 'keyLengths' | 'sinks' | 'alibiSlopes' | 'causalOffsets']:
-      Input | undefined;
+      | Input
+      | undefined;
   };
   /** Query rows [start, end) of weights and logits. */
   readonly rows: readonly [number, number];

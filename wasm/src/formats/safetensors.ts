@@ -9,7 +9,7 @@ import { plainView } from '../arguments/views.js';
 const elementBytes = new Map<string, number>([
   ...([['F64', 8], ['I64', 8], ['U64', 8], ['F32', 4], ['I32', 4], ['U32', 4]] as const),
   ...([['F16', 2], ['BF16', 2], ['I16', 2], ['U16', 2], ['I8', 1], ['U8', 1], ['BOOL', 1]] as const),
-]); // prettier-ignore
+]); // oxfmt-ignore
 
 /** An array of a file. */
 export interface StoredArray {

@@ -17,7 +17,8 @@ export type DefaultPlaces = (
 
 /** Starts `threads - 1` workers; undefined where one file is all there is, and a worker's script is another. */
 export type StartThreads =
-  ((raw: RawModule, module: WebAssembly.Module, threads: number) => Promise<Team>) | undefined;
+  | ((raw: RawModule, module: WebAssembly.Module, threads: number) => Promise<Team>)
+  | undefined;
 
 /** What an entry of the package loads. */
 export interface Product {

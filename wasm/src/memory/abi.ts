@@ -43,7 +43,8 @@ type Values<Fields> = {
   >;
 } & {
   readonly [Name in keyof Fields as MayLack<Fields[Name]> extends true ? Name : never]?:
-    Value<Fields[Name]> | undefined;
+    | Value<Fields[Name]>
+    | undefined;
 };
 
 /** The arguments of an operator. */

@@ -8,7 +8,7 @@ import { refuse } from './errors.js';
 export type Module =
   | 'embedding' | 'positions' | 'tokenTypes' | 'embeddingNorm' | 'norm' | 'head'
   | 'norm1' | 'q' | 'k' | 'v' | 'qNorm' | 'kNorm' | 'o' | 'postNorm1'
-  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2'; // prettier-ignore
+  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2'; // oxfmt-ignore
 
 /** An array of a model. */
 export interface Parameter {

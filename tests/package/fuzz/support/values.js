@@ -104,7 +104,7 @@ const makers = {
   'wrapped number': () => Object(3),
   'wrapped text': () => Object('x'),
   generator: () => [1].values(),
-  // eslint-disable-next-line no-sparse-arrays
+  // oxlint-disable-next-line no-sparse-arrays
   'sparse array': () => [1, , 3],
   'huge array': () => new Array(2 ** 32 - 1),
   'endless array-like': () => new Proxy({}, { get: (_, name) => (name === 'length' ? 2 ** 53 - 1 : name === Symbol.toStringTag ? undefined : 1) }),

@@ -23,7 +23,7 @@ export const common: Fixed = {
       'q_lora_rank kv_lora_rank attention_chunk_size clip_qkv rope_local_base_freq no_rope_layers no_rope_layer_interval ' +
       'dual_chunk_attention_config sliding_window_pattern rotary_dim',
   ),
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 /** Of rotations. */
 const rotary =

@@ -40,7 +40,7 @@ const fixed: Fixed = {
   ...all('attention.scale logit_scale residual_scale embedding_scale rope.scaling.yarn_log_multiplier', 0),
   ...all('attn_logit_softcapping final_logit_softcapping', 0),
   ...all('use_parallel_residual', false),
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 /** Of the metadata below the architecture all is known, or has a value that changes nothing. */
 function checkKnown(fields: Fields, own: readonly string[]): void {

@@ -46,7 +46,7 @@ function arraysOf(numbers: Record<Field, number>): [string, ...number[]][] {
     ['freq_cis_real', maxLength, pairs],
     ['freq_cis_imag', maxLength, pairs],
     ...(numbers.vocabulary < 0 ? ([['wcls', v, d]] as [string, ...number[]][]) : []),
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
 }
 
 export async function readLlama2c(source: ByteSource, signal?: AbortSignal): Promise<ModelFile> {

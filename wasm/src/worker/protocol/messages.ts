@@ -84,7 +84,10 @@ export interface Underway {
 
 /** An answer; how far a call is; that the worker listens now; or that it could not read a message. */
 export type Reply = { readonly [key]: string } & (
-  Answer | Underway | { readonly hello: true } | { readonly unreadable: true }
+  | Answer
+  | Underway
+  | { readonly hello: true }
+  | { readonly unreadable: true }
 );
 
 export const isOurs = (message: unknown): message is { readonly [key]: string } =>

@@ -6,7 +6,8 @@ export interface ToBenchLab {
 }
 
 export type FromBenchLab =
-  { readonly type: 'news'; readonly news: BenchNews } | { readonly type: 'done' };
+  | { readonly type: 'news'; readonly news: BenchNews }
+  | { readonly type: 'done' };
 /** What the benchmark says after each measurement. */
 export interface BenchNews {
   readonly result: BenchResult;
