@@ -53,13 +53,13 @@ const catch2 = (preset, name, whole) =>
 /** The suites of another compiler, and of another machine, which qemu is. */
 const elsewhere = () =>
   [
-    { name: 'g++', preset: 'native-gcc', isas: nativeIsas, programs: ['g++'] },
+    { name: 'g++', preset: 'native-gcc', isas: nativeIsas, programs: [['g++']] },
     {
       ...{ name: 'arm64 under qemu', preset: 'native-arm64', isas: ['neon64', 'scalar'] },
-      programs: ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'],
+      programs: [['aarch64-linux-gnu-g++'], ['qemu-aarch64-static', 'qemu-aarch64']],
     },
   ].map(({ name, preset, isas, programs }) => {
-    const missing = programs.filter((program) => !isOnPath(program));
+    const missing = programs.filter((names) => !names.some(isOnPath)).map(([name]) => name);
     const tests = isas.flatMap((isa) =>
       ['references', 'native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
     );
@@ -296,12 +296,14 @@ const MOST_FAULTS = 6;
 
 /** Those of changed files in TypeScript, which take seconds; in the full run all, for which the core is built once more. */
 async function faults(full) {
+  const suite = (title, options) => [
+    { name: title, needs: ['package'], parts: [{ title, run: () => runMutants(options) }] },
+  ];
+  if (full) return suite('planted faults', {});
   const files = await changedFiles();
   const changed = files.filter((file) => /^(wasm\/src|web)\/.*\.ts$/.test(file));
-  if (!full && changed.length === 0) return [];
-  const title = full ? 'planted faults' : 'planted faults of changed files';
-  const run = () => runMutants(full ? {} : { words: changed, most: MOST_FAULTS });
-  return [{ name: title, needs: ['package'], parts: [{ title, run }] }];
+  const options = { words: changed, most: MOST_FAULTS };
+  return changed.length > 0 ? suite('planted faults of changed files', options) : [];
 }
 
 /** What each group is about, which builds its suites need, and the suites. */

@@ -60,6 +60,7 @@ async function main(args) {
   const began = performance.now();
   const bootstrap = join(dirname(fileURLToPath(import.meta.url)), 'bootstrap');
   const profiles = new Set(wanted.names.flatMap((name) => groups[name].split(' ')));
+  if (wanted.full) profiles.add('full');
   const { status } = spawnSync(bootstrap, [...profiles], { stdio: 'inherit' });
   if (status !== 0) throw new Error('tools/bootstrap failed');
   console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
