@@ -110,8 +110,9 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
   ...tagsOf(file),
   async run() {
-    // A failed assertion leaves workers and pages behind, which would hold the file until its limit.
-    const options = ['--test', '--test-force-exit', '--test-reporter=./tools/test_reporter.js'];
+    // Without --test, as that would start a second process for the file. A failed assertion leaves workers and pages behind, which
+    // would hold the file until its limit.
+    const options = ['--test-force-exit', '--test-reporter=./tools/test_reporter.js'];
     const whole = ['--import', join(root, 'tools/whole_output.js')];
     const line = [...flags, ...whole, ...options, file];
     const { code, output, hung } = await run(process.execPath, line, {
@@ -119,7 +120,7 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
       timeout: LIMIT,
     });
     const { tests, running } = readNodeTest(output);
-    if (code !== 0 && tests.every(({ ok }) => ok)) {
+    if ((code !== 0 || running) && tests.every(({ ok }) => ok)) {
       tests.push({
         name: running ?? `${basename(file)} ends well`,
         ok: false,
