@@ -113,7 +113,8 @@ export class Copy {
       CHROMIUM: toolchain.CHROMIUM ?? '',
       FIREFOX: toolchain.FIREFOX ?? '',
     };
-    const line = ['--test', `--test-timeout=${HANGING}`, ...files];
+    // A failed assertion leaves servers and workers behind, which would hold the file until its limit.
+    const line = ['--test', '--test-force-exit', `--test-timeout=${HANGING}`, ...files];
     return this.run(process.execPath, line, { env });
   }
 

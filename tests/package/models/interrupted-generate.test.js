@@ -40,6 +40,7 @@ const isDisposed = ({ code, message }) =>
 /** The tokens that follow a prompt of one piece, and one of three. */
 const prompts = { short: rowsOf(config, 5), long: rowsOf(config, 600) };
 const most = 6;
+const { handles: before } = engine.memory();
 const told = {};
 for (const [name, prompt] of Object.entries(prompts)) {
   told[name] = await all(model.generate(prompt, { maxTokens: most }));
@@ -51,6 +52,7 @@ for (const [name, prompt] of Object.entries(prompts)) {
 }
 // What calls share has its size by now.
 const kept = rest();
+assert.equal(kept.handles, before, 'a generation that is done has given its session back');
 
 /** A session goes on from what it holds as if nothing had been. */
 async function goesOn(session, name) {

@@ -173,7 +173,7 @@ describe('loads side by side', () => {
 describe('files of a server', () => {
   const { source, tokens } = files['GGUF in Q8_0'];
 
-  test('load: a signal, or the end of the engine, at any piece that the server sends', async () => {
+  test('load: a signal, or the end of the engine, at any piece that the server sends', async (t) => {
     const bytes = new Uint8Array(await source.weights.arrayBuffer());
     const piece = Math.ceil(bytes.length / 12);
     const { expected } = await undisturbed({ source, tokens });
@@ -187,18 +187,16 @@ describe('files of a server', () => {
           if (isDisposed) lent.dispose();
           else stop.abort(reason);
         };
-        const server = await serveFile(bytes, { piece, gate });
+        const server = await serveFile(t, bytes, { piece, gate });
         const loading = () => load(lent, { weights: server.url }, { signal });
         if (isDisposed) await expectRejects(inTime(loading()), 'load', 'disposed');
         else assert.equal(await refusal(loading), reason);
-        await server.close();
       }
     }
-    const server = await serveFile(bytes, { piece });
+    const server = await serveFile(t, bytes, { piece });
     const model = await load(engine, { weights: server.url });
     expectSame(logitsOf(model, { tokens }), expected, 'logit');
     model.dispose();
-    await server.close();
   });
 });
 

@@ -31,12 +31,6 @@ after(() => rmSync(folder, { recursive: true }));
 const path = join(folder, 'model #1.safetensors');
 writeFileSync(path, bytes);
 
-const served = async (t, file, options) => {
-  const server = await serveFile(file, options);
-  t.after(server.close);
-  return server;
-};
-
 describe('openModel: sources', () => {
   const padded = new Uint8Array(bytes.length + 5);
   padded.set(bytes, 3);
@@ -121,7 +115,7 @@ describe('openModel: servers', () => {
         const kind = `${ranges ? 'with' : 'without'} Range, ${length ? 'with' : 'without'} a length, pieces of ${piece}`;
         test(`a server ${kind}`, async (t) => {
           const file = piece === 7 ? ggufFile(...small()) : bytes;
-          const { url, requests } = await served(t, file, { ranges, length, piece });
+          const { url, requests } = await serveFile(t, file, { ranges, length, piece });
           const opened = await open(url);
           await expectModel(opened, piece === 7 ? smallTruth : truth);
           // The start of the file is looked at before its format is known.
@@ -138,7 +132,7 @@ describe('openModel: servers', () => {
     const masks = { ...tensors, 'h.1.attn.bias': mask };
     const big = safetensors(masks);
     for (const ranges of [true, false]) {
-      const { url, requests } = await served(t, big, { ranges, piece: 1 << 16 });
+      const { url, requests } = await serveFile(t, big, { ranges, piece: 1 << 16 });
       await expectModel(await open(url), truth);
       const begins = requests.map(({ range }) => Number(/^bytes=(\d+)-$/.exec(range)[1]));
       assert.equal(begins.length, ranges ? 2 : 1, `${begins}`);
@@ -149,13 +143,13 @@ describe('openModel: servers', () => {
   test('scales behind what they are of take no second sending', async (t) => {
     const own = ownModel({ format: 'int8', vocabulary: 20_001 });
     const file = safetensors(own.tensors, ownMetadata({ vocabulary: 20_001 }));
-    const { url, requests } = await served(t, file, { ranges: false });
+    const { url, requests } = await serveFile(t, file, { ranges: false });
     await expectModel(await openModel({ weights: url }), own.truth);
     assert.equal(requests.length, 1);
   });
 
   test('answers that are no file', async (t) => {
-    const missing = await served(t, bytes, { ranges: false });
+    const missing = await serveFile(t, bytes, { ranges: false });
     const server = createServer((request, response) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<!doctype html>');
     });
@@ -165,13 +159,13 @@ describe('openModel: servers', () => {
     await expectRejects(open(url), 'load', 'load_failed', '404', 'text/html');
     await missing.close();
     await expectRejects(open(missing.url), 'load', 'load_failed', missing.url, 'ECONNREFUSED');
-    const page = await served(t, new TextEncoder().encode(`<!doctype html>${' '.repeat(99)}`));
+    const page = await serveFile(t, new TextEncoder().encode(`<!doctype html>${' '.repeat(99)}`));
     await expectRejects(open(page.url), 'load', 'invalid_argument', '<!doctyp', 'safetensors');
   });
 
   test('a connection that breaks', async (t) => {
     for (const options of [{ length: true }, { length: false }]) {
-      const { url } = await served(t, bytes, { ...options, ranges: false, breaks: 1 << 15 });
+      const { url } = await serveFile(t, bytes, { ...options, ranges: false, breaks: 1 << 15 });
       const opened = await open(url);
       await expectRejects(collect(opened), 'load', 'load_failed', 'broke off');
     }
@@ -193,7 +187,7 @@ describe('openModel: servers', () => {
 
     test('goes on where it broke: every byte is sent once', async (t) => {
       const pauses = hurried(t);
-      const { url, requests } = await served(t, bytes, { piece: 1 << 12, breaks: 1 << 15 });
+      const { url, requests } = await serveFile(t, bytes, { piece: 1 << 12, breaks: 1 << 15 });
       await expectModel(await open(url), truth);
       const begins = requests.map(({ range }) => Number(/^bytes=(\d+)-$/.exec(range)[1]));
       assert.ok(begins.length > 4, `${begins}`);
@@ -222,7 +216,7 @@ describe('openModel: servers', () => {
     test('waits longer each time, and goes on after answers that pass', async (t) => {
       const pauses = hurried(t);
       const passing = { 1: 503, 2: 429, 3: 500 };
-      const { url } = await served(t, bytes, {
+      const { url } = await serveFile(t, bytes, {
         breaks: (n) => (n === 0 ? 1 << 15 : Infinity),
         answer: (n) => passing[n],
       });
@@ -232,7 +226,7 @@ describe('openModel: servers', () => {
 
     test('gives up after five requests for which no byte came', async (t) => {
       const pauses = hurried(t);
-      const { url, requests } = await served(t, bytes, {
+      const { url, requests } = await serveFile(t, bytes, {
         breaks: (n) => (n === 0 ? 1 << 15 : 0),
       });
       const opened = await open(url);
@@ -243,10 +237,10 @@ describe('openModel: servers', () => {
 
     test('and a server that has gone, or says that there is nothing any more', async (t) => {
       hurried(t);
-      const gone = await served(t, bytes, { breaks: (n) => (n === 0 ? 1 << 15 : Infinity), answer: (n) => n > 0 && 404 }); // prettier-ignore
+      const gone = await serveFile(t, bytes, { breaks: (n) => (n === 0 ? 1 << 15 : Infinity), answer: (n) => n > 0 && 404 }); // prettier-ignore
       await expectRejects(collect(await open(gone.url)), 'load', 'load_failed', 'answered 404');
       assert.equal(gone.requests.length, 2);
-      const closed = await served(t, bytes, { breaks: 1 << 15 });
+      const closed = await serveFile(t, bytes, { breaks: 1 << 15 });
       const opened = await open(closed.url);
       await closed.close();
       await expectRejects(collect(opened), 'load', 'load_failed', '5 more requests', 'ECONNREFUSED'); // prettier-ignore
@@ -255,9 +249,9 @@ describe('openModel: servers', () => {
     test('is another file after it by its ETag', async (t) => {
       hurried(t);
       const tagged = (tags) => ({ breaks: (n) => (n === 0 ? 1 << 15 : Infinity), headers: (n) => ({ etag: tags[n] }) }); // prettier-ignore
-      const other = await served(t, bytes, tagged(['"a"', '"b"']));
+      const other = await serveFile(t, bytes, tagged(['"a"', '"b"']));
       await expectRejects(collect(await open(other.url)), 'load', 'load_failed', 'the ETag "a" and now "b"', 'the same file'); // prettier-ignore
-      const same = await served(t, bytes, tagged(['"a"', 'W/"a"']));
+      const same = await serveFile(t, bytes, tagged(['"a"', 'W/"a"']));
       await expectModel(await open(same.url), truth);
     });
 
@@ -269,7 +263,7 @@ describe('openModel: servers', () => {
         if (ms === 250) queueMicrotask(() => stop.abort(reason));
         return later(call, ms === 250 ? 1e9 : ms, ...rest);
       });
-      const { url, requests } = await served(t, bytes, { breaks: 1 << 15 });
+      const { url, requests } = await serveFile(t, bytes, { breaks: 1 << 15 });
       const opened = await open(url);
       const signal = { signal: stop.signal };
       await inTime(assert.rejects(collect(opened, signal), (error) => error === reason));
@@ -278,7 +272,7 @@ describe('openModel: servers', () => {
   });
 
   test('a file that is shorter than its header says, where nobody told', async (t) => {
-    const { url } = await served(t, bytes.slice(0, -8), { ranges: false, length: false });
+    const { url } = await serveFile(t, bytes.slice(0, -8), { ranges: false, length: false });
     const opened = await open(url);
     await expectRejects(
       collect(opened),
@@ -291,10 +285,8 @@ describe('openModel: servers', () => {
   test('another file the second time', async (t) => {
     const mask = { shape: [1, 1, 1024, 1024], values: new Float32Array(2 ** 20) };
     const big = safetensors({ ...tensors, 'h.0.attn.bias': mask });
-    const server = await serveFile(big, { piece: 1 << 14 });
-    t.after(server.close);
-    const longer = await serveFile(new Uint8Array([...big, 0]), {});
-    t.after(longer.close);
+    const server = await serveFile(t, big, { piece: 1 << 14 });
+    const longer = await serveFile(t, new Uint8Array([...big, 0]));
     const { fetch } = globalThis;
     t.after(() => {
       globalThis.fetch = fetch;
@@ -306,7 +298,7 @@ describe('openModel: servers', () => {
   });
 
   test('Range that is sent from elsewhere', async (t) => {
-    const { url } = await served(t, bytes, {
+    const { url } = await serveFile(t, bytes, {
       headers: { 'content-range': `bytes 5-9/${bytes.length}` },
     });
     await expectRejects(open(url), 'load', 'load_failed', 'the bytes from 5 on');

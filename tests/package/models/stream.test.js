@@ -22,12 +22,6 @@ after(() => rmSync(folder, { recursive: true }));
 const path = join(folder, 'model.safetensors');
 writeFileSync(path, bytes);
 
-const served = async (t, file, options) => {
-  const server = await serveFile(file, options);
-  t.after(server.close);
-  return server;
-};
-
 describe('OpenedModel.stream', () => {
   test('progress rises to the end, by no more than a piece', async () => {
     const wide = families.gpt2();
@@ -135,7 +129,7 @@ describe('OpenedModel.stream', () => {
         stop.abort(new Error('enough'));
         return new Promise(() => {});
       };
-      const { url } = await served(t, bytes, { ranges, gate, piece: 1 << 12 });
+      const { url } = await serveFile(t, bytes, { ranges, gate, piece: 1 << 12 });
       const opened = await open(url);
       await assert.rejects(inTime(collect(opened, { signal: stop.signal })), /enough/);
     });
@@ -143,7 +137,7 @@ describe('OpenedModel.stream', () => {
 
   test('stopped before the header has come', async (t) => {
     const stop = new AbortController();
-    const { url } = await served(t, bytes, {
+    const { url } = await serveFile(t, bytes, {
       gate: () => {
         stop.abort();
         return new Promise(() => {});

@@ -2,11 +2,11 @@
 import { createServer } from 'node:http';
 
 /**
- * Serves `bytes` at every path; those that it has when a request comes count. `ranges`: honours Range. `length`: tells how much comes. `piece`: bytes of a write. `breaks`: ends
+ * Serves `bytes` at every path until the end of test `t`; those that it has when a request comes count. `ranges`: honours Range. `length`: tells how much comes. `piece`: bytes of a write. `breaks`: ends
  * the connection after so many bytes, of each request or, as breaks(request), of the nth. `answer(n)`: a status in place of the nth
  * answer. `gate(sent)`: awaited before each piece. Resolves to { url, requests, close }.
  */
-export async function serveFile(bytes, options = {}) {
+export async function serveFile(t, bytes, options = {}) {
   const {
     ranges = true,
     length = true,
@@ -50,13 +50,11 @@ export async function serveFile(bytes, options = {}) {
   await new Promise((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  return {
-    url: `http://127.0.0.1:${server.address().port}/model`,
-    requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
-  };
+  const close = () =>
+    new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  t.after(close);
+  return { url: `http://127.0.0.1:${server.address().port}/model`, requests, close };
 }
