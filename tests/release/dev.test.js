@@ -1,8 +1,7 @@
 // npm run dev (tools/dev.js): what a saved file becomes on the screen, in Chromium. It is for a copy of the sources.
 // @build any
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { launch } from '../support/js/chromium.js';
@@ -10,18 +9,21 @@ import { root } from '../support/js/files.js';
 import { full, inFullRun } from '../support/js/full.js';
 import { PATIENCE, until } from '../support/js/patience.js';
 import { replaced } from './consumers/stranger.js';
+import { copyOfSources } from './sources.js';
 
-const SOURCES = ['core', 'web', 'wasm', 'tools', 'tests/support/js', '.toolchain/env'];
-const LISTS = ['package.json', 'CMakeLists.txt', 'CMakePresets.json'];
-
-/** The sources, with the modules as built. */
-function copyOfSources() {
-  const folder = mkdtempSync(join(tmpdir(), 'qkv-dev-'));
-  for (const path of [...SOURCES, ...LISTS, 'build/wasm/wasm']) {
-    cpSync(join(root, path), join(folder, path), { recursive: true });
-  }
-  for (const path of ['node_modules', 'models']) symlinkSync(join(root, path), join(folder, path));
-  return folder;
+/**
+ * Whether the document of a tab hears of changes. A server tells nobody of what it was told before that, so a file that is saved
+ * while a document is loaded may stay unseen.
+ */
+function hearing(tab) {
+  let hears = false;
+  tab.on('framenavigated', (frame) => frame === tab.mainFrame() && (hears = false));
+  tab.on('websocket', (socket) =>
+    socket.on('framereceived', ({ payload }) => {
+      if (JSON.parse(payload).type === 'connected') hears = true;
+    }),
+  );
+  return () => hears;
 }
 
 /** A server of the copy, and the panel of checks in a browser. */
@@ -32,10 +34,12 @@ async function open(folder, options) {
   const tab = await browser.newPage();
   const problems = [];
   tab.on('pageerror', ({ message }) => problems.push(message));
+  const isHearing = hearing(tab);
   await tab.goto(`${server.resolvedUrls.local[0]}#checks`);
   return {
     tab,
     problems,
+    isHearing,
     async close() {
       await browser.close();
       await server.close();
@@ -50,20 +54,20 @@ const write = (path, from, to) =>
  * Changes a file and changes it back, in a full run a second time, where others keep the processors less busy; the least
  * seconds until `look` is true on the page.
  */
-async function change({ folder, tab }, [file, from, to], look) {
+async function change({ folder, tab, isHearing }, [file, from, to], look) {
   const path = join(folder, file);
   const seconds = [];
-  const after = async (wanted) => {
+  const save = async (was, is, wanted) => {
+    await until(isHearing, () => 'a document that hears of changes');
+    write(path, was, is);
     const start = performance.now();
     const isThere = async () => (await tab.evaluate(look).catch(() => undefined)) === wanted;
     await until(isThere, () => `${file} on the page`);
     seconds.push((performance.now() - start) / 1000);
   };
   for (let round = 0; round < (full ? 2 : 1); round++) {
-    write(path, from, to);
-    await after(true);
-    write(path, to, from);
-    await after(false);
+    await save(from, to, true);
+    await save(to, from, false);
   }
   return Math.min(...seconds);
 }
@@ -125,7 +129,7 @@ function check(t, seconds, limit) {
 function withServer({ prepare, ...options }, register) {
   const page = {};
   before(async () => {
-    page.folder = copyOfSources();
+    page.folder = copyOfSources(['build/wasm/wasm']);
     await prepare?.(page.folder);
     Object.assign(page, await open(page.folder, options));
     const isReady = async () => /^wasm-/.test(await page.tab.evaluate(reading('build')));

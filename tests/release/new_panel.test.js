@@ -3,22 +3,14 @@
 // @build any
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { newPanel } from '../../tools/new_panel.js';
 import { root } from '../support/js/files.js';
+import { copyOfSources } from './sources.js';
 
 const run = promisify(execFile);
 const NAME = 'heaviest';
@@ -26,36 +18,19 @@ const NAME = 'heaviest';
 const BUDGET = 40e3;
 
 /** The sources of the page and of its tests, with what is built beside them. */
-function copyOfSources() {
-  const folder = mkdtempSync(join(tmpdir(), 'qkv-new-panel-'));
-  for (const path of [
-    'web',
-    'tests/page/numbers',
-    'tests/page/support',
-    'tests/support/js',
-    'tools',
-  ]) {
-    cpSync(join(root, path), join(folder, path), { recursive: true });
-  }
-  for (const path of ['package.json', '.oxfmtrc.json', '.oxlintrc.json']) {
-    cpSync(join(root, path), join(folder, path));
-  }
-  for (const path of ['node_modules', 'models', 'wasm', '.toolchain'])
-    symlinkSync(join(root, path), join(folder, path));
-  mkdirSync(join(folder, 'build'));
-  symlinkSync(join(root, 'build/types'), join(folder, 'build/types'));
-  mkdirSync(join(folder, 'dist'));
-  for (const name of readdirSync(join(root, 'dist')).filter((entry) => entry !== 'web')) {
-    symlinkSync(join(root, 'dist', name), join(folder, 'dist', name));
-  }
-  return folder;
+function copyWithTests() {
+  const built = readdirSync(join(root, 'dist')).filter((entry) => entry !== 'web');
+  return copyOfSources(
+    ['tests/page/numbers', 'tests/page/support', '.oxfmtrc.json', '.oxlintrc.json'],
+    ['build/types', ...built.map((name) => `dist/${name}`)],
+  );
 }
 
 describe('new panel:', () => {
   let folder;
   let written;
   before(async () => {
-    folder = copyOfSources();
+    folder = copyWithTests();
     written = await newPanel(folder, NAME);
   });
   after(() => rmSync(folder, { recursive: true, force: true }));

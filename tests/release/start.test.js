@@ -3,14 +3,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import http from 'node:http';
@@ -20,6 +18,7 @@ import { after, describe, test } from 'node:test';
 import { root } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { PATIENCE, until } from '../support/js/patience.js';
+import { copyOfSources } from './sources.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'qkv-start-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -112,21 +111,15 @@ const filesOf = (path) =>
 
 inFullRun('npm start in a copy of the sources, which compiles all modules', () => {
   describe('npm start:', { timeout: 3 * PATIENCE.test }, () => {
-    const project = join(folder, 'whole');
+    let project;
     let first;
-    after(() => first?.stop());
+    after(async () => {
+      await first?.stop();
+      rmSync(project, { recursive: true, force: true });
+    });
 
     test('serves the page first, and what is not built yet once it is', async () => {
-      for (const path of ['core', 'models', 'tools', 'wasm', 'web', 'tests/support/js']) {
-        cpSync(join(root, path), join(project, path), { recursive: true });
-      }
-      for (const path of [
-        ...['.toolchain/env', 'package.json', 'package-lock.json'],
-        ...['CMakeLists.txt', 'CMakePresets.json'],
-      ]) {
-        cpSync(join(root, path), join(project, path));
-      }
-      symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+      project = copyOfSources();
       first = start(project);
       const url = await first.url();
       const page = await fetch(`${url}/`);
