@@ -1,6 +1,7 @@
 // What compilers say of the declarations, as an installed package: the oldest TypeScript that is promised and
 // the newest. The one in between, which builds the package, checks tests/package/types/types.test-d.ts.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import ts from 'typescript';
@@ -25,25 +26,35 @@ const strict = {
   ...{ verbatimModuleSyntax: true, isolatedModules: true },
   ...{ skipLibCheck: false, noEmit: true, types: [], target: 'es2022' },
 };
-const consumer = text('tests/release/consumer.ts');
+/** The contract of types, and what the newest TypeScript, whose identity of types is another, can follow of it. */
+const contract = readdirSync(join(root, 'tests/package/types')).filter((name) =>
+  name.endsWith('.ts'),
+);
+const contracts = {
+  oldest: contract,
+  newest: contract.filter((name) => name !== 'worker-types.test-d.ts'),
+};
 
 let stranger;
 before(async () => {
   stranger = await installPacked();
+  for (const name of contract) stranger.write(name, text(`tests/package/types/${name}`));
 });
 after(() => stranger?.remove());
 
-let programs = 0;
+let configs = 0;
 
-/** What a compiler says of a program, which is nothing when all is well. */
-async function compile(compiler, content, compilerOptions) {
-  const name = `program-${++programs}`;
-  const config = { compilerOptions: { ...strict, ...compilerOptions }, files: [`${name}.ts`] };
-  stranger.write(`${name}.ts`, content);
-  stranger.write(`${name}.json`, JSON.stringify(config));
-  const line = [compilers[compiler], '-p', `${name}.json`, '--pretty', 'false'];
-  const { output } = await stranger.attempt(process.execPath, ...line);
-  return output.replaceAll(name, 'program');
+/** What a compiler says of programs, { name: text }, and of files beside them; nothing when all is well. */
+async function compile(compiler, programs, compilerOptions, files = []) {
+  const names = Object.entries(programs).map(([name, lines]) => {
+    stranger.write(`${name}.ts`, `${lines.join('\n')}\n`);
+    return `${name}.ts`;
+  });
+  const config = `config-${++configs}.json`;
+  const options = { ...strict, ...compilerOptions };
+  stranger.write(config, JSON.stringify({ compilerOptions: options, files: [...names, ...files] }));
+  const line = [compilers[compiler], '-p', config, '--pretty', 'false'];
+  return (await stranger.attempt(process.execPath, ...line)).output;
 }
 
 test('types: the oldest and the newest are what they are said to be', () => {
@@ -56,33 +67,77 @@ test('types: the oldest and the newest are what they are said to be', () => {
   assert.ok(major(versionOf('typescript-newest')) >= major(ours));
 });
 
-/** What an entry of the package exports, by its declarations. */
-function exportedNames(declarations) {
-  const entry = join(stranger.project, 'node_modules/qkv', declarations);
-  const options = { module: ts.ModuleKind.NodeNext, lib: ['lib.es2022.d.ts'], types: [] };
-  const program = ts.createProgram([entry], options);
-  const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(program.getSourceFile(entry));
-  return checker.getExportsOfModule(module).map(({ name }) => name);
-}
+/** What every entry with an engine exports. */
+const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionResult BlockOptions Destination DidYouMean
+  Dropout EffectiveRankOptions EngineInfo Exactly GeluOptions InitOptions Integers KvCache LayerNormOptions LayerOptions
+  LinearLayer LinearOptions MultiHeadAttention MultiHeadAttentionConfig MultiHeadAttentionWeights NdArray NdMask Nested
+  NewArray NormWeights OwnedArray OwnedNumbers Qkv QkvError QkvErrorCode ResultOf RmsNormOptions RotaryOptions Shape3 Shape4
+  SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
+  array init random toNested zeros`;
+/** What both entries with language models export. */
+const ofModels = `Filled ForwardOptions Inspect LanguageModel LanguageModelConfig LayerReadings Llama3Scaling ModelOutput
+  ModelRotary OutputOf Passing`;
+const exported = {
+  '.': ofEngines,
+  './inline': ofEngines,
+  './models': `${ofModels} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
+    QkvError QkvErrorCode Session SessionOptions Source Token TokenOf Tokenizer WeightFormat array charactersTokenizer create
+    huggingFaceTokenizer llama2cTokenizer load random toNested zeros`,
+  './train': `${ofEngines} ${ofModels} ActivationKind AttentionGradients AttentionNeeds Batch CrossEntropy
+    CrossEntropyOptions EvaluationResult GateGradients GateKind GruBackwardOptions GruGradients GruOptions GruWeights
+    LanguageBatch LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients Parameters RmsNormGradients
+    SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig StepResult TrainQkv Trainer TrainerOptions
+    TranslateOptions Translation`,
+  './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEngineInfo
+    AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
+    AsyncOptions AsyncQkv AsyncSession AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle
+    InWorkerOptions LoadModelOptions ModelSource OptionsInWorker PlaceOptions WorkerModels WorkerPort serve`,
+  './worker-host': '',
+  './models-host': '',
+  './thread': '',
+};
 
-test('types: the program of the stranger uses every name of every entry', () => {
-  const entries = Object.values(packageJson.exports).flatMap(({ types = [] }) => types);
-  const names = [...new Set(entries.flatMap(exportedNames))];
-  assert.ok(names.length > 20, String(names));
-  const unused = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(consumer));
-  assert.deepEqual(unused, []);
+test('types: every entry exports these names and no other', () => {
+  const entries = Object.entries(packageJson.exports).filter(([, { types }]) => types);
+  const paths = entries.map(([, { types }]) => join(stranger.project, 'node_modules/qkv', types));
+  const options = { module: ts.ModuleKind.NodeNext, lib: ['lib.es2022.d.ts'], types: [] };
+  const program = ts.createProgram(paths, options);
+  const checker = program.getTypeChecker();
+  const namesOf = (path) => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(path));
+    return checker.getExportsOfModule(module).map(({ name }) => name);
+  };
+  assert.deepEqual(
+    Object.fromEntries(entries.map(([entry], i) => [entry, namesOf(paths[i]).sort()])),
+    Object.fromEntries(
+      Object.entries(exported).map(([entry, names]) => [entry, (names.match(/\w+/g) ?? []).sort()]),
+    ),
+  );
 });
 
-/** A program of these lines after an import of init. */
-const programOf = (...lines) => ["import { init } from 'qkv';", ...lines, ''].join('\n');
+/** A program that has an engine of every entry. */
+const everyEntry = [
+  "import { init, zeros } from 'qkv';",
+  ...['inline', 'train', 'worker'].map((name) => `import * as ${name} from 'qkv/${name}';`),
+  "import { load } from 'qkv/models';",
+  "import 'qkv/worker-host';",
+  'const x = zeros([2, 2]);',
+  'for (const engine of [await init(), await inline.init(), await train.init()]) {',
+  '  using held = engine.tensor(x.shape, x.data);',
+  '  const { weights } = engine.attention(x, held, x, { returnWeights: true });',
+  "  using model = await load(engine, { weights: '/model.safetensors' });",
+  '  model.forward([1]).logits.data.set(weights.data);',
+  '}',
+  'export const { output } = await (await worker.init()).attention(x, x, x);',
+];
+const importing = (...lines) => ["import { init } from 'qkv';", ...lines];
 
-/** The lines of a program that a compiler refuses, each with the code of its error. */
+/** The lines of programs that a compiler refuses, each with the code of its error. */
 const refused = (said) =>
-  Array.from(said.matchAll(/^program\.ts\((\d+),\d+\): error (TS\d+)/gm), ([, line, code]) => [
-    Number(line),
-    code,
-  ]);
+  Array.from(
+    said.matchAll(/^(.*)\.ts\((\d+),\d+\): error (TS\d+)/gm),
+    ([, name, line, code]) => `${name} ${line} ${code}`,
+  );
 
 for (const compiler of Object.keys(compilers)) {
   describe(`types: with the ${compiler} TypeScript`, () => {
@@ -90,48 +145,48 @@ for (const compiler of Object.keys(compilers)) {
       test(`moduleResolution ${moduleResolution}, ${libraryName}`, async () => {
         const module = resolutions[moduleResolution];
         const options = { module, moduleResolution, lib: libraries[libraryName] };
-        assert.equal(await compile(compiler, consumer, options), '');
+        assert.equal(await compile(compiler, { everyEntry }, options), '');
       });
     // How modules are found and what the language brings along have nothing to do with each other.
     const [alone, withDom] = Object.keys(libraries);
-    resolves('node16', alone);
     resolves('bundler', alone);
-    resolves('nodenext', withDom);
     inFullRun(`every resolution with every library, ${compiler} TypeScript`, () => {
+      resolves('node16', alone);
       resolves('node16', withDom);
       resolves('bundler', withDom);
       resolves('nodenext', alone);
+    });
+
+    test('the contract, with DOM: every source of a .wasm is taken, and nothing else', async () => {
+      const sources = ["'/qkv.wasm'", "new URL('file:///')", 'new ArrayBuffer(8)', "fetch('/')"];
+      const lines = [...sources, 'null'].map((source) => `void init({ wasm: ${source} });`);
+      const options = { module: 'nodenext', lib: libraries[withDom] };
+      const programs = { sources: importing(...lines) };
+      const said = await compile(compiler, programs, options, contracts[compiler]);
+      assert.deepEqual(refused(said), ['sources 6 TS2322'], said);
     });
 
     test('for Node, without the types of a browser', async () => {
       const typeRoots = [join(root, 'node_modules/@types')];
       // The declarations of Node are checked by their own authors, with newer compilers.
       const options = { module: 'nodenext', lib: ['es2022'], types: ['node'], typeRoots };
-      const url = programOf("void init({ wasm: new URL('file:///qkv.wasm') });");
-      assert.equal(await compile(compiler, url, { ...options, skipLibCheck: true }), '');
+      const ofNode = importing("void init({ wasm: new URL('file:///qkv.wasm') });");
+      assert.equal(await compile(compiler, { ofNode }, { ...options, skipLibCheck: true }), '');
     });
 
-    test('every source of a .wasm is taken, and nothing else', async () => {
-      const sources = ["'/qkv.wasm'", "new URL('file:///')", 'new ArrayBuffer(8)', "fetch('/')"];
-      const lines = [...sources, 'null'].map((source) => `void init({ wasm: ${source} });`);
-      const options = { module: 'nodenext', lib: ['es2022', 'dom'] };
-      const said = await compile(compiler, programOf(...lines), options);
-      assert.deepEqual(refused(said), [[6, 'TS2322']], said);
-    });
-
-    test('what is wrong is refused, and undefined stands for what is left out', async () => {
-      const lines = [
+    test('without DOM: what is wrong is refused, and undefined stands for what is left out', async () => {
+      const wrong = importing(
         // With DOM a number passes: there a WebAssembly.Module is an interface without members.
         'void init({ wasm: 3 });',
         "void init({ variant: 'fast' });",
         'void init({ variant: undefined });',
         "void init({ variant: 'simd' });",
-      ];
-      const options = { module: 'nodenext', lib: ['es2022'] };
-      const said = await compile(compiler, programOf(...lines), options);
+      );
+      const options = { module: 'node16', lib: libraries[alone] };
+      const said = await compile(compiler, { everyEntry, wrong }, options);
       assert.deepEqual(
-        refused(said).map(([line]) => line),
-        [2, 3],
+        refused(said).map((place) => place.replace(/ TS\d+$/, '')),
+        ['wrong 2', 'wrong 3'],
         said,
       );
       assert.match(said, /TS2322: Type '"fast"'/);
