@@ -14,7 +14,7 @@ import { attention } from './support/attention.js';
 import { gelu, norm, rotary, softmax } from './support/operators.js';
 
 /** The reference of each operator. */
-export const references = {
+const references = {
   Attention: attention,
   RotaryEmbedding: rotary,
   RMSNormalization: norm,
@@ -45,7 +45,7 @@ function outputsOf({ attributes, inputs }) {
 }
 
 /** A case as the reference takes it. */
-export function exampleOf({ op, opset }, { attributes = {}, inputs, outputs, ...rest }) {
+function exampleOf({ op, opset }, { attributes = {}, inputs, outputs, ...rest }) {
   const example = { ...rest, op, opset, attributes, inputs };
   return op === 'Attention' ? { ...example, outputs: outputs ?? outputsOf(example) } : example;
 }

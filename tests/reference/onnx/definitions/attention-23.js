@@ -1,5 +1,4 @@
-// The rules of ONNX Attention-23, in the order of its text. `wrong` are readings of the operator that break the
-// rule: the cases beside them tell them apart (make_rules.test.js). Rules about types other than float32, as that
+// The rules of ONNX Attention-23, in the order of its text. Rules about types other than float32, as that
 // outputs have the type of Q, have no case but that of float16 inputs: this library computes in float32 alone.
 // That past_key and past_value come together is no rule of results: a cache takes both or neither.
 import { heads, layout } from './attention-23/heads.js';

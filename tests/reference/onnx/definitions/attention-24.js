@@ -3,9 +3,6 @@
 // never reads the padding, and says -inf there. And the text lets a last axis of 1 in a mask be repeated or be
 // padded; opset 23, where it can only be repeated, has cases of it.
 import { attentionCase as example, bool, f32 } from '../support/inputs.js';
-import { unguarded } from '../support/softmax.js';
-
-const inf = Infinity;
 const causal = { is_causal: 1 };
 const mode = (n) => ({ qk_matmul_output_mode: n });
 const section = (part) => `Attention-24, ${part}`;
@@ -35,11 +32,6 @@ const lengths = [
         ...{ tq: 1, tk: 5, lengths: [5, 2] },
       }),
     ],
-    wrong: {
-      'the input is not looked at': { inUse: () => true },
-      'the key at the length takes part': { inUse: (j, n, b) => j <= n[b] },
-      'the length of batch row 0 for all': { inUse: (j, n) => j < n[0] },
-    },
   },
   {
     rule: 'nonpad_kv_seqlen: padding contributes nothing',
@@ -51,12 +43,6 @@ const lengths = [
         bend: loudPadding,
       }),
     ],
-    wrong: {
-      'it has score 0': {
-        stages: (raw, bias) => ({ raw, capped: raw, biased: bias === -inf ? 0 : raw }),
-      },
-      'the input is not looked at': { inUse: () => true },
-    },
   },
   {
     rule: 'nonpad_kv_seqlen 0: a batch row without keys gives zeros',
@@ -66,17 +52,12 @@ const lengths = [
       example('lengths 0 and 2', { batch: 2, tq: 2, lengths: [0, 2] }, mode(3)),
       example('lengths 2 and 0, causal', { batch: 2, tq: 2, lengths: [2, 0] }, causal),
     ],
-    wrong: {
-      '0 means all': { inUse: (j, n, b) => n[b] === 0 || j < n[b] },
-      'such a batch row is NaN': { softmax: unguarded },
-    },
   },
   {
     rule: 'nonpad_kv_seqlen alone shifts nothing',
     text: 'Without causality every query reads all keys in use.',
     section: section('attribute is_causal'),
     cases: [example('fewer queries than keys', { tq: 2, tk: 6, lengths: [4] }, mode(2))],
-    wrong: { 'it makes the call causal': { inUse: (j) => j <= 2 } },
   },
 ];
 
@@ -97,12 +78,6 @@ const frontiers = [
       example('one query: lengths 4 and 2', { batch: 2, tq: 1, tk: 5, lengths: [4, 2] }, causal),
       example('all keys in use', { tq: 2, tk: 4, lengths: [4] }, { ...causal, ...mode(3) }),
     ],
-    wrong: {
-      'the first query stands at the first key': { offset: () => 0 },
-      'the padding counts': { offset: ({ tq, tk }) => tk - tq },
-      'the length of batch row 0 for all': { offset: ({ lengths: n, tq }) => n[0] - tq },
-      'the length itself is the offset': { offset: ({ lengths: n, b }) => n[b] },
-    },
   },
   {
     rule: 'causal with a length below the number of queries: leading rows have no key and give zeros',
@@ -112,14 +87,6 @@ const frontiers = [
       example('two of four tokens', { tq: 4, tk: 4, lengths: [2] }, { ...causal, ...mode(3) }),
       example('one and three of three', { batch: 2, tk: 5, d: 2, lengths: [1, 3] }, causal),
     ],
-    wrong: {
-      'an offset is at least 0': {
-        offset: ({ lengths: n, b, tq }) => Math.max(0, n[b] - tq),
-      },
-      'such rows are NaN': {
-        softmax: unguarded,
-      },
-    },
   },
   {
     rule: 'causal with a past or with neither: as in opset 23',
@@ -130,10 +97,6 @@ const frontiers = [
       example('three queries, five keys', { tq: 3, tk: 5 }, causal),
       example('a new key more than queries', { tq: 1, tk: 2, past: 2 }, causal),
     ],
-    wrong: {
-      'the last query stands at the last key': { offset: ({ tq, tk }) => tk - tq },
-      'the past alone is read': { causal: (i, j, offset) => j < Math.max(offset, 1) },
-    },
   },
   {
     rule: 'causal, nonpad_kv_seqlen and a boolean mask: all three must allow a key',
@@ -149,18 +112,6 @@ const frontiers = [
         causal,
       ),
     ],
-    wrong: {
-      'the mask takes the place of the rest': { compose: (mask) => mask },
-      'the mask takes the place of causality': {
-        compose: (mask, { inUse }) => mask + (inUse ? 0 : -inf),
-      },
-      'the rest takes the place of the mask': {
-        compose: (mask, { causal: before, inUse }) => (before && inUse ? 0 : -inf),
-      },
-      'one of them is enough': {
-        compose: (mask, { causal: before, inUse }) => ((mask === 0 || before) && inUse ? 0 : -inf),
-      },
-    },
   },
   {
     rule: 'causal, nonpad_kv_seqlen and a float mask add up',
@@ -176,12 +127,6 @@ const frontiers = [
         },
       ),
     ],
-    wrong: {
-      'the mask takes the place of the rest': { compose: (mask) => mask },
-      'the rest takes the place of the mask': {
-        compose: (mask, { causal: before, inUse }) => (before && inUse ? 0 : -inf),
-      },
-    },
   },
   {
     rule: 'with a frontier of each batch row, the first of three axes of a mask is still heads',
@@ -205,11 +150,6 @@ const frontiers = [
         causal,
       ),
     ],
-    wrong: {
-      'it is batch rows': {
-        maskPosition: ([b, h, i, j], rank) => (rank === 3 ? [b, i, j] : [b, h, i, j]),
-      },
-    },
   },
 ];
 
@@ -225,7 +165,6 @@ const shortMasks = [
       example('three of five keys, causal', { tq: 5, tk: 5, mask: bool([1, 3], '101') }, causal),
       example('of each head', { tk: 4, tq: 1, mask: bool([2, 1, 2], '11 01') }),
     ],
-    wrong: { 'it is True there': { maskMissing: () => 0 } },
   },
   {
     rule: 'a float mask that is too short excludes the rest',
@@ -235,7 +174,6 @@ const shortMasks = [
       example('two of four keys', { mask: [3, 2] }, mode(2)),
       example('two of four keys, four axes', { batch: 2, tq: 2, mask: [2, 2, 2, 2] }),
     ],
-    wrong: { 'it is padded with 0': { maskMissing: () => 0 } },
   },
   {
     rule: 'a mask that is too short is padded to the past and the new keys',
@@ -245,12 +183,6 @@ const shortMasks = [
       example('four of five keys', { tq: 2, tk: 2, past: 3, mask: [2, 4] }),
       example('two of four keys', { tq: 2, tk: 2, past: 2, mask: bool([2, 2], '11 01') }),
     ],
-    wrong: {
-      'it is padded with 0': { maskMissing: () => 0 },
-      'the first keys are missing': {
-        maskPosition: ([b, h, i, j], rank) => [b, h, i, 3 - j].slice(4 - rank),
-      },
-    },
   },
   {
     rule: 'a mask may end at the longest nonpad_kv_seqlen',
@@ -270,12 +202,6 @@ const shortMasks = [
         causal,
       ),
     ],
-    wrong: {
-      'the mask takes the place of the lengths': { inUse: () => true },
-      'the lengths take the place of the mask': {
-        compose: (mask, { causal: before, inUse }) => (before && inUse ? 0 : -inf),
-      },
-    },
   },
 ];
 
@@ -288,7 +214,6 @@ const matmulOutputs = [
       example('mode 2', { batch: 2, tq: 2, lengths: [3, 1] }, mode(2)),
       example('mode 3, a mask that ends', { tk: 5, lengths: [2], mask: short }, mode(3)),
     ],
-    wrong: { 'the input is not looked at': { inUse: () => true } },
   },
 ];
 

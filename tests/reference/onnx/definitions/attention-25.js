@@ -1,8 +1,5 @@
 // What ONNX Attention-25 adds to 24: windows. Its words on softcap, modes and precision are those of 23.
 import { attentionCase as example, bool } from '../support/inputs.js';
-import { unguarded } from '../support/softmax.js';
-
-const inf = Infinity;
 const causal = { is_causal: 1 };
 const mode = (n) => ({ qk_matmul_output_mode: n });
 const window = (left, right) => ({ left_window_size: left, right_window_size: right });
@@ -24,11 +21,6 @@ const sides = [
         },
       ),
     ],
-    wrong: {
-      'the attribute is not looked at': { window: () => true },
-      'so many keys with its own': { window: (p, j, [left]) => j > p - left },
-      'it is a window to the right': { window: (p, j, [left]) => j <= p + left },
-    },
   },
   {
     rule: 'right_window_size: how many keys after its own position a query reads',
@@ -38,11 +30,6 @@ const sides = [
       example('right 1', { tq: 4, tk: 5 }, { right_window_size: 1 }),
       example('right 2, weights', { tq: 3, tk: 6, heads: 1 }, { right_window_size: 2, ...mode(3) }),
     ],
-    wrong: {
-      'the attribute is not looked at': { window: () => true },
-      'so many keys with its own': { window: (p, j, [, right]) => j < p + right },
-      'it is a window to the left': { window: (p, j, [, right]) => j >= p - right },
-    },
   },
   {
     rule: 'the two sides of a window are independent',
@@ -52,15 +39,6 @@ const sides = [
       example('left 2, right 1', { tq: 4, tk: 6 }, window(2, 1)),
       example('left 0, right 2', { tq: 3, tk: 6, batch: 2 }, { ...window(0, 2), ...mode(3) }),
     ],
-    wrong: {
-      'the wider side is that of both': {
-        window: (p, j, sizes) => Math.abs(p - j) <= Math.max(...sizes),
-      },
-      'the sides are exchanged': {
-        window: (p, j, [left, right]) => j >= p - right && j <= p + left,
-      },
-      'one of them is enough': { window: (p, j, [left, right]) => j >= p - left || j <= p + right },
-    },
   },
   {
     rule: 'a window of 0 leaves the own position',
@@ -71,15 +49,6 @@ const sides = [
       example('left 0', { tq: 3, tk: 4 }, { left_window_size: 0 }),
       example('right 0', { tq: 3, tk: 4 }, { right_window_size: 0 }),
     ],
-    wrong: {
-      '0 means unbounded': {
-        window: (p, j, [left, right]) =>
-          (left <= 0 || j >= p - left) && (right <= 0 || j <= p + right),
-      },
-      'the own position is left out': {
-        window: (p, j, [left, right]) => (left < 0 || j > p - left) && (right < 0 || j < p + right),
-      },
-    },
   },
   {
     rule: 'a window of -1 is unbounded',
@@ -90,11 +59,6 @@ const sides = [
       example('left -1, right 0', { tq: 4, tk: 4 }, window(-1, 0)),
       example('left 1, right -1', { tq: 4, tk: 4 }, window(1, -1)),
     ],
-    wrong: {
-      'it is a bound like others': {
-        window: (p, j, [left, right]) => j >= p - left && j <= p + right,
-      },
-    },
   },
   {
     rule: 'a window below -1 is refused',
@@ -104,7 +68,6 @@ const sides = [
       example('left -2', { tq: 2, tk: 2 }, window(-2, 0)),
       example('right -2', { tq: 2, tk: 2 }, window(0, -2)),
     ],
-    wrong: { 'it is unbounded': { windowFits: () => true } },
   },
 ];
 
@@ -117,7 +80,6 @@ const positions = [
       example('more keys than queries', { tq: 2, tk: 6 }, window(1, 1)),
       example('more queries than keys', { tq: 5, tk: 3 }, window(2, 0)),
     ],
-    wrong: { 'the last query is at the last key': { offset: ({ tq, tk }) => tk - tq } },
   },
   {
     rule: 'a window with a past: query i is at position past_sequence_length + i',
@@ -135,10 +97,6 @@ const positions = [
       ),
       example('two queries, three new keys', { tq: 2, tk: 3, past: 2 }, window(1, 1)),
     ],
-    wrong: {
-      'query i is at position i': { offset: () => 0 },
-      'the last query is at the last key': { offset: ({ tq, tk }) => tk - tq },
-    },
   },
   {
     rule: 'a window with nonpad_kv_seqlen: query i is at position nonpad_kv_seqlen - q_sequence_length + i',
@@ -163,11 +121,6 @@ const positions = [
         },
       ),
     ],
-    wrong: {
-      'query i is at position i': { offset: () => 0 },
-      'the padding counts': { offset: ({ tq, tk }) => tk - tq },
-      'the length of batch row 0 for all': { offset: ({ lengths: n, tq }) => n[0] - tq },
-    },
   },
 ];
 
@@ -177,11 +130,6 @@ const compositions = [
     text: 'With left_window_size alone, all later keys are read.',
     section: section('sliding windows'),
     cases: [example('left 1, is_causal 0', { tq: 4, tk: 5 }, { left_window_size: 1 })],
-    wrong: {
-      'right is 0 unless it is given': {
-        window: (p, j, [left, right]) => j >= p - left && j <= p + Math.max(right, 0),
-      },
-    },
   },
   {
     rule: 'a window and causality: both must allow a key',
@@ -200,14 +148,6 @@ const compositions = [
         },
       ),
     ],
-    wrong: {
-      'the window takes the place of causality': {
-        compose: (mask, { window: near }) => mask + (near ? 0 : -inf),
-      },
-      'causality takes the place of the window': {
-        compose: (mask, { causal: before }) => mask + (before ? 0 : -inf),
-      },
-    },
   },
   {
     rule: 'a window and a boolean mask: both must allow a key',
@@ -224,15 +164,6 @@ const compositions = [
       ),
       example('a mask that ends', { tq: 3, tk: 4, mask: bool([3, 2], '11 11 11') }, window(2, 1)),
     ],
-    wrong: {
-      'the mask takes the place of the window': { compose: (mask) => mask },
-      'the window takes the place of the mask': {
-        compose: (mask, { window: near }) => (near ? 0 : -inf),
-      },
-      'one of them is enough': {
-        compose: (mask, { window: near }) => (near || mask === 0 ? 0 : -inf),
-      },
-    },
   },
   {
     rule: 'a window and a float mask add up',
@@ -249,27 +180,12 @@ const compositions = [
         window(1, 0),
       ),
     ],
-    wrong: {
-      'the mask takes the place of the window': { compose: (mask) => mask },
-      'the window takes the place of the mask': {
-        compose: (mask, { window: near, inUse }) => (near && inUse ? 0 : -inf),
-      },
-      'three axes of a mask begin with batch rows': {
-        maskPosition: ([b, h, i, j], rank) =>
-          rank === 3 ? [b, i, j] : [b, h, i, j].slice(4 - rank),
-      },
-    },
   },
   {
     rule: 'a window and nonpad_kv_seqlen: padding stays out',
     text: 'A window that reaches past the keys in use brings none of the padding in.',
     section: section('sliding windows; input nonpad_kv_seqlen'),
     cases: [example('right 2 at the end', { tq: 2, tk: 6, lengths: [3] }, window(0, 2))],
-    wrong: {
-      'the window takes the place of the length': {
-        compose: (mask, { window: near }) => mask + (near ? 0 : -inf),
-      },
-    },
   },
   {
     rule: 'a row that a window leaves without any key gives zeros',
@@ -287,17 +203,6 @@ const compositions = [
       ),
       example('positions before the keys', { tq: 3, tk: 3, lengths: [1] }, window(-1, 0)),
     ],
-    wrong: {
-      'it is NaN': {
-        softmax: unguarded,
-      },
-      'it reads the nearest key': {
-        softmax: (scores, biases) =>
-          biases.every((bias) => bias === -inf)
-            ? scores.map((_, j) => Number(j === 0))
-            : unguarded(scores),
-      },
-    },
   },
   {
     rule: 'qk_matmul_output shows a window from mode 2 on',
@@ -313,13 +218,6 @@ const compositions = [
         },
       ),
     ),
-    wrong: {
-      'it shows in all modes': {
-        mode: (n, row) =>
-          row.biased.map((s, j) => (s === -inf ? s : ([row.raw, row.capped][n]?.[j] ?? s))),
-      },
-      'it shows in none': { mode: (n, row) => (n === 0 ? row.raw : row.capped) },
-    },
   },
 ];
 

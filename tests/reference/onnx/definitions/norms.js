@@ -19,15 +19,6 @@ function normCase(name, { shape = [2, 3, 4], scale = shape.slice(-1), B, unit = 
 }
 
 const tiny = 2 ** -9;
-const mean = (row) => row.reduce((sum, x) => sum + x, 0) / row.length;
-const squares = (row) => row.reduce((sum, x) => sum + x * x, 0);
-
-/** Readings of the axes that are wrong for both norms. */
-const wrongAxes = {
-  'one axis alone': { normalised: (shape, axis) => [shape[axis]] },
-  'all axes': { normalised: (shape) => shape },
-  'the last axis': { normalised: (shape) => shape.slice(-1) },
-};
 
 /** Rules that both norms have, `of` an operator and a case of it. */
 const normRules = (of, made) => [
@@ -36,25 +27,12 @@ const normRules = (of, made) => [
     text: 'It is added to the mean of the squares, before the root.',
     section: of('equations'),
     cases: [made('epsilon 0.25', {}, { epsilon: 0.25 })],
-    wrong: {
-      'it is added to the root': {
-        size: (row, epsilon) => Math.sqrt(squares(row) / row.length) + epsilon,
-      },
-      'it is added to the sum': {
-        size: (row, epsilon) => Math.sqrt((squares(row) + epsilon) / row.length),
-      },
-      'the attribute is not looked at': { epsilon: () => 1e-5 },
-    },
   },
   {
     rule: 'the default of epsilon is 1e-5',
     text: 'It shows where elements are of its size, or all zeros.',
     section: of('attribute epsilon'),
     cases: [made('elements of a five-hundredth', { unit: tiny }), made('zeros', { unit: 0 })],
-    wrong: {
-      '1e-6': { epsilon: () => 1e-6 },
-      none: { epsilon: () => 0 },
-    },
   },
   {
     rule: 'axis is the first of the axes that are normalised together',
@@ -64,14 +42,12 @@ const normRules = (of, made) => [
       made('axis 1 of three', { scale: [3, 4] }, { axis: 1 }),
       made('axis 0 of two', { shape: [3, 4], scale: [3, 4] }, { axis: 0 }),
     ],
-    wrong: wrongAxes,
   },
   {
     rule: 'the default of axis is -1',
     text: 'Rows are the last axis.',
     section: of('attribute axis'),
     cases: [made('no axis', { shape: [2, 2, 3, 4] })],
-    wrong: { 'the second axis': { axis: () => 1 } },
   },
   {
     rule: 'a negative axis counts from the end',
@@ -81,10 +57,6 @@ const normRules = (of, made) => [
       made('axis -2', { scale: [3, 4] }, { axis: -2 }),
       made('axis -3: all', { scale: [2, 3, 4] }, { axis: -3 }),
     ],
-    wrong: {
-      'it counts from the last but one': { axis: (axis, rank) => Math.max(0, axis + rank - 1) },
-      'it is the last': { axis: (axis, rank) => rank - 1 },
-    },
   },
   {
     rule: 'the scale broadcasts to the normalised axes',
@@ -95,16 +67,6 @@ const normRules = (of, made) => [
       made('[3, 1] on [3, 4]', { scale: [3, 1] }, { axis: 1 }),
       made('[1] on [4]', { scale: [1] }),
     ],
-    wrong: {
-      'it is a list, begun again at its end': {
-        spread: ({ data }, extents, i) => data[(i + (i >= data.length ? 1 : 0)) % data.length],
-      },
-      'it is aligned on the left': {
-        spread: ({ data }, extents, i) => data[Math.floor(i / extents.at(-1)) % data.length],
-      },
-      'its first element for all': { spread: ({ data }) => data[0] },
-      'what is missing is 1': { spread: ({ data }, extents, i) => data[i] ?? 1 },
-    },
   },
 ];
 
@@ -120,21 +82,12 @@ export const rmsNorm23 = {
       text: 'The mean of the row itself is not subtracted.',
       section: rms('equations'),
       cases: [normCase('rows of four', {}), normCase('rows of seven', { shape: [3, 7] })],
-      wrong: {
-        'the mean is subtracted': { centre: mean },
-        'by the root of their sum': { size: (row, e) => Math.sqrt(squares(row) + e) },
-        'by the mean of their sizes': { size: (row, e) => mean(row.map(Math.abs)) + e },
-      },
     },
     {
       rule: 'the scale multiplies the normalised row',
       text: 'Y is the normalised element times that of the scale, which takes no part in the mean of squares.',
       section: rms('second stage'),
       cases: [normCase('a scale', {})],
-      wrong: {
-        'it is 1 + scale': { finish: (z, factor) => z * (1 + factor) },
-        'it is added': { finish: (z, factor) => z + factor },
-      },
     },
     ...normRules(rms, normCase),
   ],
@@ -152,27 +105,18 @@ export const layerNorm17 = {
       text: 'The mean is subtracted, and the root of the mean of the squares of what is left divides: of n, not n - 1.',
       section: layer('equations'),
       cases: [layerCase('rows of four', {}), layerCase('rows of seven', { shape: [3, 7] })],
-      wrong: {
-        'the mean is not subtracted': { centre: () => 0 },
-        'of n - 1': { size: (row, e) => Math.sqrt(squares(row) / (row.length - 1) + e) },
-      },
     },
     {
       rule: 'scale and B come last',
       text: 'Y is the normalised element times that of the scale plus that of B.',
       section: layer('second stage'),
       cases: [layerCase('scale and B', {})],
-      wrong: {
-        'B first': { finish: (z, factor, term) => (z + term) * factor },
-        'no B': { finish: (z, factor) => z * factor },
-      },
     },
     {
       rule: 'B may be left out',
       text: 'It is 0 then.',
       section: layer('input B'),
       cases: [normCase('no B', {})],
-      wrong: { 'it is 1': { finish: (z, factor) => z * factor + 1 } },
     },
     ...normRules(layer, layerCase),
   ],

@@ -1,6 +1,5 @@
 // The rules of ONNX RotaryEmbedding-23.
 import { fractions, i64 } from '../support/inputs.js';
-import { rotarySteps } from '../support/operators.js';
 
 /** Cosines and sines need not be such: the operator multiplies by what it is given. */
 function rotaryCase(name, sizes = {}, attributes = {}) {
@@ -32,10 +31,6 @@ export const rotary23 = {
       text: 'Element i turns with element i + r / 2, where r elements of a head turn.',
       section: rotary('attribute interleaved = 0'),
       cases: [rotaryCase('halves'), rotaryCase('halves, 3D, positions', { flat: true, ids })],
-      wrong: {
-        'they are neighbours': { pair: (i) => [2 * i, 2 * i + 1] },
-        'the second half runs backwards': { pair: (i, r) => [i, r - 1 - i] },
-      },
     },
     {
       rule: 'pairs are neighbours if interleaved',
@@ -45,17 +40,12 @@ export const rotary23 = {
         rotaryCase('neighbours', {}, { interleaved: 1 }),
         rotaryCase('neighbours, 3D, positions', { flat: true, ids }, { interleaved: 1 }),
       ],
-      wrong: { 'they are halves': { pair: (i, r) => [i, i + r / 2] } },
     },
     {
       rule: 'a pair turns from its first element to its second',
       text: '(x1, x2) becomes (cos x1 - sin x2, sin x1 + cos x2).',
       section: rotary('algorithm: real and imaginary values'),
       cases: [rotaryCase('one pair', { width: 2, heads: 1 })],
-      wrong: {
-        'it turns the other way': { turn: ([x, y], c, s) => [c * x + s * y, c * y - s * x] },
-        'the parts are exchanged': { turn: ([x, y], c, s) => [s * x + c * y, c * x - s * y] },
-      },
     },
     {
       rule: 'rotary_embedding_dim: only the first elements turn',
@@ -66,19 +56,12 @@ export const rotary23 = {
         rotaryCase('two of six, 3D', { flat: true }, { rotary_embedding_dim: 2 }),
         rotaryCase('four of six, neighbours', { ids }, { rotary_embedding_dim: 4, interleaved: 1 }),
       ],
-      wrong: {
-        'the last ones turn': { first: (r) => 6 - r },
-        'halves are those of the head': {
-          pair: (i, r, interleaved) => (interleaved ? [2 * i + 1, 2 * i] : [i, i + 3]),
-        },
-      },
     },
     {
       rule: 'rotary_embedding_dim 0 turns all',
       text: 'The default is the whole head.',
       section: rotary('attribute rotary_embedding_dim'),
       cases: [rotaryCase('0', {}, { rotary_embedding_dim: 0 })],
-      wrong: { 'it turns none': { rotated: (dim) => dim, refusal: () => undefined } },
     },
     {
       rule: 'position_ids choose rows of the caches',
@@ -88,44 +71,30 @@ export const rotary23 = {
         rotaryCase('positions', { ids }),
         rotaryCase('positions, one head', { ids, heads: 1 }),
       ],
-      wrong: {
-        'token t is at row t': { row: ({ t }) => t },
-        'the positions of batch row 0 for all': { row: ({ t, positions }) => positions[t] },
-      },
     },
     {
       rule: 'without position_ids the caches have a row for each token',
       text: 'They are then [batch, token, r / 2].',
       section: rotary('inputs cos_cache, sin_cache'),
       cases: [rotaryCase('a row for each token'), rotaryCase('and 3D', { flat: true })],
-      wrong: { 'the rows of batch row 0 for all': { row: ({ t }) => t } },
     },
     {
       rule: 'all heads of a token turn alike',
       text: 'Rows of the caches are for tokens, and serve every head.',
       section: rotary('algorithm: caches are broadcast over heads'),
       cases: [rotaryCase('three heads', { heads: 3, width: 4 })],
-      wrong: { 'head h has row h': { row: ({ b, h, tokens }) => b * tokens + h } },
     },
     {
       rule: '3D input holds heads side by side',
       text: '[batch, token, heads * head_size] with num_heads heads; the output has that shape too.',
       section: rotary('input X; attribute num_heads'),
       cases: [rotaryCase('3D', { flat: true, heads: 3, width: 4 })],
-      wrong: {
-        'heads alternate within a row': {
-          index3: ({ heads, tokens, width }, [b, h, t, d]) =>
-            ((b * tokens + t) * width + d) * heads + h,
-        },
-        'it is one head': { index3: rotarySteps.index4 },
-      },
     },
     {
       rule: '4D input is batch, head, token, element',
       text: 'The heads of a 4D tensor are its second axis, and tokens its third.',
       section: rotary('input X'),
       cases: [rotaryCase('4D', { heads: 2, tokens: 3, width: 4 })],
-      wrong: { 'tokens come before heads': { index4: rotarySteps.index3 } },
     },
     {
       rule: 'caches have half as many columns as elements turn',
@@ -136,7 +105,6 @@ export const rotary23 = {
         rotaryCase('three columns for two of six', { columns: 3 }, { rotary_embedding_dim: 2 }),
         rotaryCase('an odd head', { width: 5 }),
       ],
-      wrong: { 'they are taken': { refusal: () => undefined } },
     },
   ],
 };

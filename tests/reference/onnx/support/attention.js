@@ -1,8 +1,8 @@
 // ONNX Attention-23 to 25 in float64, one plain loop after another, written from the text of the operator.
-// Every decision of that text is a step that a caller can replace: that is how a reference that breaks one
-// rule is made, to see that the cases of the rule find it.
+// Every decision of that text is a step by itself.
 import { rowBounds, u } from '../../../support/js/oracle.js';
 import { toHalf } from './half.js';
+import { index3, index4 } from './operators.js';
 
 /**
  * Which part of the headers' bounds results are held to: 1.5 times the worst that WebAssembly was
@@ -11,22 +11,15 @@ import { toHalf } from './half.js';
 const held = { out: 1 / 31, weights: 1 / 13, scores: 1 / 7 };
 
 /** The decisions, each as the specification has it. */
-export const steps = {
-  /** Where element d of a head and a token lies in [B, H, T, width], */
-  index4: ({ heads, tokens, width }, [b, h, t, d]) => ((b * heads + h) * tokens + t) * width + d,
-  /** and where in [B, T, H * width]. */
-  index3: ({ heads, tokens, width }, [b, h, t, d]) => ((b * tokens + t) * heads + h) * width + d,
+const step = {
   /** Whether these numbers of heads go together. */
   headsFit: (heads, kvHeads) => heads % kvHeads === 0,
   /** Whether a mask's extent may stand for `extent` elements; keys may be more (opset 24). */
   maskFits: (own, extent, isKeys) => own === 1 || own === extent || (isKeys && own < extent),
   /** Whether it may be the size of a window. */
   windowFits: (size) => size >= -1,
-  batchOfKeys: (b) => b,
   /** The key/value head that query head h reads. */
   kvHead: (h, heads, kvHeads) => Math.floor(h / (heads / kvHeads)),
-  /** How many keys are read, of those that there are. */
-  keysRead: (total) => total,
   /** Where token t is, of `past` tokens and `now` new ones: the past comes first. */
   source: (t, past) => (t < past ? { of: 'past', t } : { of: 'now', t: t - past }),
   scale: (given, { width }) => given ?? 1 / Math.sqrt(width),
@@ -68,16 +61,16 @@ export const steps = {
 };
 
 /** A 3D or 4D array, read by [b, h, t, d]. */
-function view({ shape, data }, count, step) {
+function view({ shape, data }, count) {
   const flat = shape.length === 3;
   const [batch, heads, tokens] = flat ? [shape[0], count, shape[1]] : shape;
   const sizes = { batch, heads, tokens, width: flat ? shape[2] / count : shape[3] };
-  const index = flat ? step.index3 : step.index4;
+  const index = flat ? index3 : index4;
   return { ...sizes, at: (...position) => data[index(sizes, position)] };
 }
 
 /** The past, and what is new after it. */
-function joined(past, now, step) {
+function joined(past, now) {
   if (!past) return now;
   const at = (b, h, t, d) => {
     const from = step.source(t, past.tokens, now.tokens);
@@ -87,15 +80,15 @@ function joined(past, now, step) {
 }
 
 /** The operator's arguments, ready to be read by head and token. */
-function read({ attributes, inputs }, step) {
+function read({ attributes, inputs }) {
   const { q_num_heads: heads, kv_num_heads: kvHeads } = attributes;
-  const past = (array) => array && view(array, 0, step);
-  const q = view(inputs.Q, heads, step);
-  const k = joined(past(inputs.past_key), view(inputs.K, kvHeads, step), step);
-  const v = joined(past(inputs.past_value), view(inputs.V, kvHeads, step), step);
+  const past = (array) => array && view(array, 0);
+  const q = view(inputs.Q, heads);
+  const k = joined(past(inputs.past_key), view(inputs.K, kvHeads));
+  const v = joined(past(inputs.past_value), view(inputs.V, kvHeads));
   const { left_window_size: left = -1, right_window_size: right = -1 } = attributes;
   return {
-    ...{ step, attributes, q, k, v },
+    ...{ attributes, q, k, v },
     mask: inputs.attn_mask,
     past: inputs.past_key?.shape[2],
     lengths: inputs.nonpad_kv_seqlen?.data,
@@ -107,7 +100,7 @@ function read({ attributes, inputs }, step) {
 }
 
 /** Which error the arguments are, if they are one. */
-function refusal({ step, q, k, mask, window }) {
+function refusal({ q, k, mask, window }) {
   if (!step.headsFit(q.heads, k.heads)) return 'shape_mismatch';
   const extents = [q.batch, q.heads, q.tokens, k.tokens];
   const fits = mask?.shape.every((own, axis) => {
@@ -119,7 +112,7 @@ function refusal({ step, q, k, mask, window }) {
 }
 
 /** What the mask adds to a score. */
-function maskBias({ step, mask, k }, position) {
+function maskBias({ mask, k }, position) {
   if (!mask) return 0;
   const { shape, data, dtype } = mask;
   const at = step.maskPosition(position, shape.length);
@@ -134,7 +127,7 @@ function maskBias({ step, mask, k }, position) {
 
 /** What is added to the score of key j. */
 function biasOf(p, [b, h, i, j]) {
-  const { step, past, lengths, q, k } = p;
+  const { past, lengths, q, k } = p;
   const offset = step.offset({ b, past, lengths, tq: q.tokens, tk: k.tokens });
   return step.compose(maskBias(p, [b, h, i, j]), {
     causal: p.attributes.is_causal !== 1 || step.causal(i, j, offset),
@@ -148,13 +141,12 @@ const vector = (array, [b, h, t]) =>
 
 /** One query row, and what the error bounds are made of: A, V and the size of every score. */
 function rowOf(p, [b, h, i]) {
-  const { step, q, k, v, scale, softcap } = p;
+  const { q, k, v, scale, softcap } = p;
   const kvHead = step.kvHead(h, q.heads, k.heads);
-  const kvBatch = step.batchOfKeys(b);
   const query = vector(q, [b, h, i]);
   const row = { raw: [], capped: [], biased: [], sizes: [], biases: [], A: 0, V: 0, allowed: 0 };
-  for (let j = 0; j < step.keysRead(k.tokens, p); ++j) {
-    const key = vector(k, [kvBatch, kvHead, j]);
+  for (let j = 0; j < k.tokens; ++j) {
+    const key = vector(k, [b, kvHead, j]);
     const bias = biasOf(p, [b, h, i, j]);
     const raw = step.product(query, key, scale);
     const stages = step.stages(raw, bias, { cap: step.cap, softcap, scale });
@@ -165,11 +157,11 @@ function rowOf(p, [b, h, i]) {
     if (bias === -Infinity) continue;
     row.allowed += 1;
     row.A = Math.max(row.A, row.sizes[j]);
-    row.V = Math.max(row.V, ...vector(v, [kvBatch, kvHead, j]).map(Math.abs));
+    row.V = Math.max(row.V, ...vector(v, [b, kvHead, j]).map(Math.abs));
   }
   row.weights = step.softmax(row.biased, row.biases);
   row.out = Array.from({ length: v.width }, (_, d) =>
-    row.weights.reduce((sum, w, j) => sum + w * v.at(kvBatch, kvHead, j, d), 0),
+    row.weights.reduce((sum, w, j) => sum + w * v.at(b, kvHead, j, d), 0),
   );
   return row;
 }
@@ -198,15 +190,14 @@ function dense({ batch, heads, tokens, width, at }) {
 
 /**
  * The outputs that an example asks for, each with a bound for every element; or the code of the error that
- * the example is. `changed` replaces steps.
+ * the example is.
  */
-export function attention(example, changed = {}) {
-  const step = { ...steps, ...changed };
-  const p = read(example, step);
+export function attention(example) {
+  const p = read(example);
   const refused = refusal(p);
   if (refused) return { refused };
   const { q, k, v } = p;
-  const total = step.keysRead(k.tokens, p);
+  const total = k.tokens;
   const mode = example.attributes.qk_matmul_output_mode ?? 0;
   const empty = (shape) => ({ dtype: example.inputs.Q.dtype, shape, data: [], bound: [] });
   const Y = empty(
@@ -220,7 +211,7 @@ export function attention(example, changed = {}) {
         const row = rowOf(p, [b, h, i]);
         const bound = held.out * rowBounds(row, q.width, total).output;
         row.out.forEach((value, d) => {
-          const at = (p.flat ? step.index3 : step.index4)(sizes, [b, h, i, d]);
+          const at = (p.flat ? index3 : index4)(sizes, [b, h, i, d]);
           Y.data[at] = value;
           Y.bound[at] = bound;
         });

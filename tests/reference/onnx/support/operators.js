@@ -1,5 +1,5 @@
 // RotaryEmbedding-23, RMSNormalization-23, LayerNormalization-17, Gelu-20 and Softmax-13 in float64, written as
-// attention.js is: every decision is a step that a caller can replace. Bounds are a part of those in core/include/qkv, 1.5
+// attention.js is. Bounds are a part of those in core/include/qkv, 1.5
 // times the worst that was measured.
 import { erf, u } from '../../../support/js/oracle.js';
 
@@ -8,56 +8,52 @@ const held = { layerNorm: 0.21, rmsNorm: 0.27, gelu: 0.23, softmax: 0.21 };
 
 // --- RotaryEmbedding-23 ---
 
-export const rotarySteps = {
-  index4: ({ heads, tokens, width }, [b, h, t, d]) => ((b * heads + h) * tokens + t) * width + d,
-  index3: ({ heads, tokens, width }, [b, h, t, d]) => ((b * tokens + t) * heads + h) * width + d,
-  /** How many elements of a head turn, */
-  rotated: (dim, width) => dim || width,
-  /** the first of them, */
-  first: () => 0,
-  /** and pair i of r elements. */
-  pair: (i, r, interleaved) => (interleaved ? [2 * i, 2 * i + 1] : [i, i + r / 2]),
-  /** The row of the caches for a token. */
-  row: ({ b, t, tokens, positions }) => (positions ? positions[b * tokens + t] : b * tokens + t),
-  turn: ([x1, x2], cos, sin) => [cos * x1 - sin * x2, sin * x1 + cos * x2],
-  /** Whether r elements can be turned with caches of so many columns. */
-  refusal: (r, columns) =>
-    r % 2 === 1 ? 'out_of_range' : columns === r / 2 ? undefined : 'shape_mismatch',
-};
+/** Where element d of a head and a token lies in [B, H, T, width], */
+export const index4 = ({ heads, tokens, width }, [b, h, t, d]) =>
+  ((b * heads + h) * tokens + t) * width + d;
+/** and where in [B, T, H * width]. */
+export const index3 = ({ heads, tokens, width }, [b, h, t, d]) =>
+  ((b * tokens + t) * heads + h) * width + d;
+
+/** Pair i of r elements. */
+const pairOf = (i, r, interleaved) => (interleaved ? [2 * i, 2 * i + 1] : [i, i + r / 2]);
+const turned = ([x1, x2], cos, sin) => [cos * x1 - sin * x2, sin * x1 + cos * x2];
+/** Why r elements cannot be turned with caches of so many columns. */
+const refusal = (r, columns) =>
+  r % 2 === 1 ? 'out_of_range' : columns === r / 2 ? undefined : 'shape_mismatch';
 
 /**
  * Turns one head of one token in place. float32 holds all products and sums of small fractions, so that the
  * bound stays 0.
  */
-function turnHead({ step, Y, caches, interleaved, r }, row, index) {
+function turnHead({ Y, caches, interleaved, r }, row, index) {
   const half = r / 2;
   for (let i = 0; i < half; ++i) {
-    const pair = step.pair(i, r, interleaved).map((d) => index(d + step.first(r)));
+    const pair = pairOf(i, r, interleaved).map(index);
     const [cos, sin] = caches.map((cache) => cache.data[row * half + i]);
     const x = pair.map((at) => Y.data[at]);
-    step.turn(x, cos, sin).forEach((value, part) => {
+    turned(x, cos, sin).forEach((value, part) => {
       Y.data[pair[part]] = value;
     });
   }
 }
 
-export function rotary({ attributes, inputs }, changed = {}) {
-  const step = { ...rotarySteps, ...changed };
+export function rotary({ attributes, inputs }) {
   const { input: X, cos_cache: cos, sin_cache: sin, position_ids: ids } = inputs;
   const flat = X.shape.length === 3;
   const { num_heads: count, interleaved, rotary_embedding_dim: dim = 0 } = attributes;
   const [batch, heads, tokens] = flat ? [X.shape[0], count, X.shape[1]] : X.shape;
   const sizes = { heads, tokens, width: flat ? X.shape[2] / count : X.shape[3] };
-  const r = step.rotated(dim, sizes.width);
-  const refused = step.refusal(r, cos.shape.at(-1));
+  const r = dim || sizes.width;
+  const refused = refusal(r, cos.shape.at(-1));
   if (refused) return { refused };
   const Y = { dtype: 'f32', shape: X.shape, data: [...X.data], bound: X.data.map(() => 0) };
-  const call = { step, Y, caches: [cos, sin], interleaved: interleaved === 1, r };
+  const call = { Y, caches: [cos, sin], interleaved: interleaved === 1, r };
   for (let b = 0; b < batch; ++b) {
     for (let h = 0; h < heads; ++h) {
       for (let t = 0; t < tokens; ++t) {
-        const row = step.row({ b, h, t, tokens, positions: ids?.data });
-        const index = (d) => (flat ? step.index3 : step.index4)(sizes, [b, h, t, d]);
+        const row = ids ? ids.data[b * tokens + t] : b * tokens + t;
+        const index = (d) => (flat ? index3 : index4)(sizes, [b, h, t, d]);
         turnHead(call, row, index);
       }
     }
@@ -67,27 +63,23 @@ export function rotary({ attributes, inputs }, changed = {}) {
 
 // --- RMSNormalization-23 and LayerNormalization-17 ---
 
-const normSteps = {
-  axis: (axis, rank) => (axis < 0 ? axis + rank : axis),
-  /** The axes of one row: from this one to the last. */
-  normalised: (shape, axis) => shape.slice(axis),
-  epsilon: (given) => given ?? 1e-5,
-  centre: (row) => row.reduce((sum, x) => sum + x, 0) / row.length,
-  /** What a row is divided by, from its distances from the centre. */
-  size: (row, epsilon) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0) / row.length + epsilon),
-  /** Element i of a factor or term that broadcasts right-aligned to the normalised axes. */
-  spread: ({ shape, data }, extents, i) => {
-    const own = [...extents.map(() => 1), ...shape].slice(-extents.length);
-    let [index, stride, rest] = [0, 1, i];
-    for (let axis = extents.length - 1; axis >= 0; --axis) {
-      if (own[axis] > 1) index += (rest % extents[axis]) * stride;
-      stride *= own[axis];
-      rest = Math.floor(rest / extents[axis]);
-    }
-    return data[index];
-  },
-  finish: (z, factor, term) => z * factor + term,
-};
+const sumOf = (row) => row.reduce((sum, x) => sum + x, 0);
+const squaresOf = (row) => row.reduce((sum, x) => sum + x * x, 0);
+const product = (extents) => extents.reduce((total, extent) => total * extent, 1);
+/** An axis counted from the first. */
+const fromFirst = (axis = -1, rank) => (axis < 0 ? axis + rank : axis);
+
+/** Element i of a factor or term that broadcasts right-aligned to the normalised axes. */
+function spread({ shape, data }, extents, i) {
+  const own = [...extents.map(() => 1), ...shape].slice(-extents.length);
+  let [index, stride, rest] = [0, 1, i];
+  for (let axis = extents.length - 1; axis >= 0; --axis) {
+    if (own[axis] > 1) index += (rest % extents[axis]) * stride;
+    stride *= own[axis];
+    rest = Math.floor(rest / extents[axis]);
+  }
+  return data[index];
+}
 
 const layerBound = (z, q, factor, exact) => {
   const grows = Math.abs(factor) * (22 + 18 * Math.abs(z)) * (1 + 2 * q) ** 2;
@@ -96,23 +88,20 @@ const layerBound = (z, q, factor, exact) => {
 const rmsBound = (factor, exact) =>
   held.rmsNorm * 14 * u * Math.abs(exact) + smallest * (1 + Math.abs(factor));
 
-export function norm({ op, attributes, inputs }, changed = {}) {
-  const step = { ...normSteps, ...changed };
+export function norm({ op, attributes: { axis, epsilon = 1e-5 }, inputs: { X, W, B } }) {
   const layer = op === 'LayerNormalization';
-  const { X, W, B } = inputs;
-  const axis = step.axis(attributes.axis ?? -1, X.shape.length);
-  const extents = step.normalised(X.shape, axis);
-  const n = extents.reduce((product, extent) => product * extent, 1);
-  const epsilon = step.epsilon(attributes.epsilon);
+  /** The axes of one row: from this one to the last. */
+  const extents = X.shape.slice(fromFirst(axis, X.shape.length));
+  const n = product(extents);
   const Y = { dtype: 'f32', shape: X.shape, data: [], bound: [] };
   for (let at = 0; at < X.data.length; at += n) {
     const row = X.data.slice(at, at + n);
-    const centre = layer || changed.centre ? step.centre(row) : 0;
+    const centre = layer ? sumOf(row) / n : 0;
     const away = row.map((x) => x - centre);
-    const size = step.size(away, epsilon);
+    const size = Math.sqrt(squaresOf(away) / n + epsilon);
     away.forEach((x, i) => {
-      const factor = step.spread(W, extents, i);
-      const exact = step.finish(x / size, factor, B ? step.spread(B, extents, i) : 0);
+      const factor = spread(W, extents, i);
+      const exact = (x / size) * factor + (B ? spread(B, extents, i) : 0);
       const q = (u * Math.abs(centre)) / size;
       Y.data.push(exact);
       Y.bound.push(layer ? layerBound(x / size, q, factor, exact) : rmsBound(factor, exact));
@@ -123,46 +112,41 @@ export function norm({ op, attributes, inputs }, changed = {}) {
 
 // --- Gelu-20 ---
 
-const geluSteps = {
-  form: (given) => given ?? 'none',
+const geluForms = {
   none: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
   tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
 };
 
-export function gelu({ attributes, inputs: { x: X } }, changed = {}) {
-  const step = { ...geluSteps, ...changed };
-  const form = step.form(attributes.approximate);
+export function gelu({ attributes: { approximate: form = 'none' }, inputs: { x: X } }) {
   const bound = (x) => {
     const g = Math.abs(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3));
     const grows = form === 'tanh' ? 8 + (x < 0 ? 8 * g : 0) : 22 + (x < 0 ? (x * x) / 2 : 0);
-    return held.gelu * u * Math.abs(geluSteps[form](x)) * grows + 2 ** -122;
+    return held.gelu * u * Math.abs(geluForms[form](x)) * grows + 2 ** -122;
   };
   return {
-    y: { dtype: 'f32', shape: X.shape, data: X.data.map(step[form]), bound: X.data.map(bound) },
+    y: {
+      dtype: 'f32',
+      shape: X.shape,
+      data: X.data.map(geluForms[form]),
+      bound: X.data.map(bound),
+    },
   };
 }
 
 // --- Softmax-13 ---
 
-const softmaxSteps = {
-  axis: (axis, rank) => (axis < 0 ? axis + rank : axis),
-  /** How many elements a row has, and how far apart they are. */
-  row: (shape, axis) => [shape[axis], shape.slice(axis + 1).reduce((p, extent) => p * extent, 1)],
-  shift: (row) => Math.max(...row),
-};
-
-export function softmax({ attributes, inputs: { x: X } }, changed = {}) {
-  const step = { ...softmaxSteps, ...changed };
-  const [n, stride] = step.row(X.shape, step.axis(attributes.axis ?? -1, X.shape.length));
+export function softmax({ attributes, inputs: { x: X } }) {
+  const axis = fromFirst(attributes.axis, X.shape.length);
+  const [n, stride] = [X.shape[axis], product(X.shape.slice(axis + 1))];
   const Y = { dtype: 'f32', shape: X.shape, data: [], bound: [] };
   X.data.forEach((x, at) => {
     const first = Math.floor(at / (n * stride)) * n * stride + (at % stride);
     const row = Array.from({ length: n }, (_, i) => X.data[first + i * stride]);
-    const shift = step.shift(row);
+    const shift = Math.max(...row);
     const sum = row.reduce((total, other) => total + Math.exp(other - shift), 0);
     const y = Math.exp(x - shift) / sum;
     Y.data.push(y);
-    const grows = 3 * (Math.max(...row) - x + Math.log(n)) + 26;
+    const grows = 3 * (shift - x + Math.log(n)) + 26;
     Y.bound.push(held.softmax * u * y * grows + 2 ** -125);
   });
   return { y: Y };

@@ -17,10 +17,6 @@ export const masks = [
       example('a band', { mask: bool([3, 4], band) }),
       example('a band, weights', { mask: bool([3, 4], band), flat: true }, mode(3)),
     ],
-    wrong: {
-      'True excludes': { maskTerm: (value) => (value ? -inf : 0) },
-      'it is added as a number': { maskTerm: (value) => value },
-    },
   },
   {
     rule: 'a float mask is added to the scores',
@@ -30,13 +26,6 @@ export const masks = [
       example('fractions', { mask: f32([3, 4], [0, 0.5, -1, 0, 1.5, 0, -0.25, 2, -2, 1, 0, 0]) }),
       example('fractions, scale 0.25', { mask: [3, 4], flat: true }, { scale: 0.25, ...mode(2) }),
     ],
-    wrong: {
-      'it multiplies': { stages: (raw, bias) => ({ raw, capped: raw, biased: raw * bias }) },
-      'it is scaled too': {
-        stages: (raw, bias, { scale }) => ({ raw, capped: raw, biased: raw + bias * scale }),
-      },
-      '0 excludes': { maskTerm: (value) => (value === 0 ? -inf : value) },
-    },
   },
   {
     rule: 'a float mask excludes by -inf alone',
@@ -50,10 +39,6 @@ export const masks = [
         mask: f32([3, 4], [0, 0, 0, 0, ...Array(4).fill(-512), 0, -512, 0, 0]),
       }),
     ],
-    wrong: {
-      'very low terms exclude': { maskTerm: (value) => (value < -100 ? -inf : value) },
-      '-inf is a low number': { maskTerm: (value) => Math.max(value, -4) },
-    },
   },
   {
     rule: 'a mask of one or two axes serves all heads and batch rows',
@@ -63,12 +48,6 @@ export const masks = [
       example('[keys]', { batch: 2, mask: bool([4], '1011') }),
       example('[queries, keys], as many of both', { batch: 2, tq: 3, tk: 3, mask: [3, 3] }),
     ],
-    wrong: {
-      'queries and keys change places': {
-        maskPosition: ([b, h, i, j], rank) => [b, h, j, i].slice(4 - rank),
-      },
-      'axes are aligned on the left': { maskPosition: (position, rank) => position.slice(0, rank) },
-    },
   },
   {
     rule: 'the first of three axes of a mask is heads',
@@ -81,11 +60,6 @@ export const masks = [
       }),
       example('[heads, queries, keys], float', { batch: 2, heads: 2, tq: 2, mask: [2, 2, 4] }),
     ],
-    wrong: {
-      'it is batch rows': {
-        maskPosition: ([b, h, i, j], rank) => (rank === 3 ? [b, i, j] : [b, h, i, j]),
-      },
-    },
   },
   {
     rule: 'a mask of four axes has one element for each score',
@@ -95,11 +69,6 @@ export const masks = [
       example('[batch, heads, queries, keys]', { batch: 2, tq: 2, mask: [2, 2, 2, 4] }),
       example('of query heads', { heads: 4, kvHeads: 2, tq: 2, d: 2, mask: [1, 4, 2, 4] }),
     ],
-    wrong: {
-      'batch row 0 for all': { maskPosition: ([, h, i, j]) => [0, h, i, j] },
-      'head 0 for all': { maskPosition: ([b, , i, j]) => [b, 0, i, j] },
-      'of key/value heads': { maskPosition: ([b, h, i, j]) => [b, Math.floor(h / 2), i, j] },
-    },
   },
   {
     rule: 'an axis of 1 in a mask is repeated',
@@ -113,11 +82,6 @@ export const masks = [
       example('[1, heads, 1, keys]', { batch: 2, tq: 2, mask: [1, 2, 1, 4] }),
       example('[queries, 1]: a row without keys', { mask: bool([3, 1], '1 0 1') }),
     ],
-    wrong: {
-      'batch row 0 for all': { maskPosition: ([, h, i, j], n) => [0, h, i, j].slice(4 - n) },
-      'head 0 for all': { maskPosition: ([b, , i, j], n) => [b, 0, i, j].slice(4 - n) },
-      'query 0 for all': { maskPosition: ([b, h, , j], n) => [b, h, 0, j].slice(4 - n) },
-    },
   },
   {
     rule: 'a mask that does not broadcast is refused',
@@ -128,7 +92,6 @@ export const masks = [
       example('three of two heads', { mask: bool([3, 1, 4], '1111 1111 1111') }),
       example('five of four keys', { mask: [3, 5] }),
     ],
-    wrong: { 'it is taken': { maskFits: () => true } },
   },
 ];
 
@@ -141,11 +104,6 @@ export const causality = [
       example('a square', { tq: 4, tk: 4 }, yes),
       example('a square, 3D, weights', { flat: true, tq: 4, tk: 4 }, { ...yes, ...mode(3) }),
     ],
-    wrong: {
-      'without the diagonal': { causal: (i, j) => j < i },
-      'the upper triangle': { causal: (i, j) => j >= i },
-      'the attribute is not looked at': { causal: () => true },
-    },
   },
   {
     rule: 'causal without a past: the first query stands at the first key',
@@ -155,7 +113,6 @@ export const causality = [
       example('more keys than queries', { tq: 3, tk: 5 }, yes),
       example('more queries than keys', { tq: 5, tk: 3 }, yes),
     ],
-    wrong: { 'the last query stands at the last key': { offset: ({ tq, tk }) => tk - tq } },
   },
   {
     rule: 'causal with a past: query i reads the past and the new keys up to i',
@@ -166,11 +123,6 @@ export const causality = [
       example('one token after four', { tq: 1, tk: 1, past: 4, flat: true }, yes),
       example('two queries, four new keys, a past of two', { tq: 2, tk: 4, past: 2 }, yes),
     ],
-    wrong: {
-      'the past does not count': { offset: () => 0 },
-      'the last query stands at the last key': { offset: ({ tq, tk }) => tk - tq },
-      'only the past is read': { causal: (i, j, offset) => j < offset },
-    },
   },
   {
     rule: 'causal and a boolean mask: both must allow a key',
@@ -180,15 +132,6 @@ export const causality = [
       example('a mask with holes', { tq: 4, mask: bool([4, 4], '1111 1011 0111 1101') }, yes),
       example('a mask of padding', { batch: 2, mask: bool([2, 1, 1, 4], '1110 1011') }, yes),
     ],
-    wrong: {
-      'one of them is enough': {
-        compose: (mask, { causal }) => (causal || mask === 0 ? 0 : -inf),
-      },
-      'the mask takes the place of causality': { compose: (mask) => mask },
-      'causality takes the place of the mask': {
-        compose: (mask, { causal }) => (causal ? 0 : -inf),
-      },
-    },
   },
   {
     rule: 'causal and a float mask add up',
@@ -199,14 +142,5 @@ export const causality = [
       example('fractions by head', { tq: 2, mask: [2, 2, 4] }, yes),
       example('fractions after a past', { tq: 2, tk: 2, past: 2, mask: [2, 4] }, yes),
     ],
-    wrong: {
-      'a finite term of the mask allows': {
-        compose: (mask, { causal }) => (causal || mask !== 0 ? mask : -inf),
-      },
-      'the mask takes the place of causality': { compose: (mask) => mask },
-      'causality takes the place of the mask': {
-        compose: (mask, { causal }) => (causal ? 0 : -inf),
-      },
-    },
   },
 ];
