@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { newPanel } from '../../tools/new_panel.js';
 import { root } from '../support/js/files.js';
+import { inFullRun } from '../support/js/full.js';
 import { copyOfSources } from './sources.js';
 
 const run = promisify(execFile);
@@ -65,36 +66,53 @@ describe('new panel:', () => {
     await tool('oxlint/bin/oxlint', ...written.filter((file) => /\.[jt]s$/.test(file)));
   });
 
-  test('is built within the budget of a panel, and its worker is not in the page', async () => {
-    await tool('vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn');
-    const assets = join(folder, 'dist/web/assets');
-    const sourceOf = (file) => readFileSync(join(assets, file), 'utf8');
-    const files = readdirSync(assets);
-    const own = files.filter((file) => file.startsWith(NAME));
-    assert.equal(own.length, 3, `its code and two catalogues, got ${own.join()}`);
-    const size = own.reduce((sum, file) => sum + gzipSync(sourceOf(file)).length, 0);
-    assert.ok(size < BUDGET, `${size} bytes`);
-    const computing = files.filter(
-      (file) =>
-        /^(index|worker|worker_code)-.*\.js$/.test(file) &&
-        sourceOf(file).includes(`${NAME}/worker`),
-    );
-    assert.deepEqual(
-      computing.map((file) => file.split('-')[0]),
-      ['worker_code'],
-    );
-  });
-
-  test('passes its tests, and those of links and of the registry', async () => {
-    const files = [NAME, 'link', 'loading', 'catalogues', 'styles'];
-    const paths = files.map((name) => `tests/page/numbers/${name}.test.js`);
+  /** Runs files of tests/page/numbers in the copy. */
+  async function runTests(...names) {
+    const paths = names.map((name) => `tests/page/numbers/${name}.test.js`);
     // Of another run of node:test than the one that this file is part of.
     const env = { ...process.env };
     delete env.NODE_TEST_CONTEXT;
     await run(process.execPath, ['--test', ...paths], { cwd: folder, env }).catch(({ stdout }) =>
       assert.fail(stdout.slice(-4000)),
     );
-  });
+  }
+
+  test('passes its tests', () => runTests(NAME));
+
+  inFullRun(
+    'a new panel in a build of the page, and in the tests of links and of the registry',
+    () => {
+      test('is built within the budget of a panel, and its worker is not in the page', async () => {
+        await tool(
+          'vite/bin/vite.js',
+          'build',
+          '--config',
+          'web/vite.config.ts',
+          '--logLevel',
+          'warn',
+        );
+        const assets = join(folder, 'dist/web/assets');
+        const sourceOf = (file) => readFileSync(join(assets, file), 'utf8');
+        const files = readdirSync(assets);
+        const own = files.filter((file) => file.startsWith(NAME));
+        assert.equal(own.length, 3, `its code and two catalogues, got ${own.join()}`);
+        const size = own.reduce((sum, file) => sum + gzipSync(sourceOf(file)).length, 0);
+        assert.ok(size < BUDGET, `${size} bytes`);
+        const computing = files.filter(
+          (file) =>
+            /^(index|worker|worker_code)-.*\.js$/.test(file) &&
+            sourceOf(file).includes(`${NAME}/worker`),
+        );
+        assert.deepEqual(
+          computing.map((file) => file.split('-')[0]),
+          ['worker_code'],
+        );
+      });
+
+      test('passes the tests of links and of the registry', () =>
+        runTests('link', 'loading', 'catalogues', 'styles'));
+    },
+  );
 
   for (const [name, why] of [
     ['', /letters/],

@@ -16,7 +16,7 @@ import { isRead } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
 const { llama2cTokenizer } = models;
-const usual = 500;
+const usual = 150;
 const watch = watchdog();
 after(watch.stop);
 

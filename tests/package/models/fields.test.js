@@ -273,11 +273,11 @@ async function expectSample([changes, where, expected], open) {
 
 /**
  * The families with which a field is tried: all in the full run. One reader reads a field of all its families, and the tables of
- * the reader and of the guide are compared for each family below; so the everyday run tries three, other ones for each field.
+ * the reader and of the guide are compared for each family below; so the everyday run tries one, another one for each field.
  */
 function someOf(families, field) {
   const first = [...field].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
-  return full ? families : families.filter((_, i) => (i + first) % families.length < 3);
+  return full ? families : families.filter((_, i) => (i + first) % families.length === 0);
 }
 
 describe('load: config.json', () => {
