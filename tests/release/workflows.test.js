@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { parseDocument } from 'yaml';
 import { packageJson, root, text } from '../support/js/files.js';
 
@@ -138,65 +138,3 @@ for (const path of actions) {
   test(`workflows: ${path} has nothing wrong`, () =>
     assert.deepEqual(problemsOfAction(text(path)), []));
 }
-
-describe('workflows: what would be wrong is found', () => {
-  const [release, nightly, pages] = ['release', 'nightly', 'pages'].map((n) =>
-    text(`.github/workflows/${n}.yml`),
-  );
-  const faults = {
-    'is not pinned': [release, /@[0-9a-f]{40}/, '@v7'],
-    'does not say which release': [release, / # v7\.0\.1/, ''],
-    'more than read by default': [release, 'permissions:\n  contents: read\n', ''],
-    'more than read and be': [release, '      id-token: write', '      packages: write'],
-    'has no timeout': [release, '    timeout-minutes: 10\n', ''],
-    'keeps its credentials': [release, 'persist-credentials: false', 'persist-credentials: true'],
-    'pastes text into a command': [release, '"$GITHUB_REF_NAME"', '${{ github.ref_name }}'],
-    'there is no .ci/walk': [release, '.ci/run', '.ci/walk'],
-    'there is no test:more': [nightly, 'npm run test:full', 'npm run test:more'],
-    'there is no ./.github/actions/none': [nightly, 'actions/prepare', 'actions/none'],
-    'where a token or a secret is': [
-      release,
-      'node tools/check_release.js',
-      'TOKEN=${{ secrets.TOKEN }} node tools/check_release.js',
-    ],
-    'job publish: runs the project’s code': [
-      release,
-      /(?<=id-token: write\n {4}steps:\n)/,
-      '      - uses: ./.github/actions/prepare\n',
-    ],
-    'takes from a cache': [
-      release,
-      /(?=\n {6}- run: \.ci\/run)/,
-      '\n      - uses: ./.github/actions/prepare',
-    ],
-    'job site: may write to Pages': [
-      pages,
-      '    timeout-minutes: 120\n',
-      '    timeout-minutes: 120\n    permissions:\n      pages: write\n',
-    ],
-    'job deploy: may write to Pages and does more': [
-      pages,
-      /(?=\n {6}- uses: actions\/deploy-pages)/,
-      '\n      - run: npm test',
-    ],
-    'job site: takes from a cache': [
-      pages,
-      /(?=\n {6}- run: \.ci\/run)/,
-      '\n      - uses: ./.github/actions/prepare',
-    ],
-    'strangers’ code': [nightly, '  workflow_dispatch:', '  pull_request_target:'],
-    'unexpected EOF': [release, 'npm pack', 'npm "pack'],
-    'at line': [release, 'jobs:', 'jobs: ['],
-  };
-  for (const [complaint, [source, from, to]] of Object.entries(faults)) {
-    test(complaint, () => {
-      const wrong = source.replace(from, () => to);
-      assert.notEqual(wrong, source);
-      const problems = problemsOf(wrong);
-      assert.ok(
-        problems.some((problem) => problem.includes(complaint)),
-        String(problems),
-      );
-    });
-  }
-});
