@@ -1,5 +1,5 @@
-// The operators with gradients, each as a problem: its inputs, its forward function and its gradients in float64, and the
-// call of the engine that computes them.
+// The operators with gradients, each as a problem: its inputs, its forward function in float64, and the call of the
+// engine that computes its gradients.
 import { booleanMask, filled, random, randomArray } from '../../support/js/arrays.js';
 import * as forward from '../../support/js/oracle.js';
 import * as oracle from '../../support/js/train-oracle.js';
@@ -10,11 +10,9 @@ const wide = ({ data, shape }) => ({ data: Float64Array.from(data), shape });
 /** @typedef {object} Case one problem; arrays by the name of the input that each belongs to */
 
 /** A problem whose oracle works on plain lists of numbers. */
-const plain = ({ name, inputs, outShape, value, gradients, call }) => ({
-  ...{ name, inputs, outShape, call },
+const plain = ({ value, ...of }) => ({
+  ...of,
   value: (given) => value(Object.fromEntries(Object.entries(given).map(([k, a]) => [k, a.data]))),
-  gradients: (given, dOutput) =>
-    gradients(Object.fromEntries(Object.entries(given).map(([k, a]) => [k, a.data])), dOutput.data),
 });
 
 // ------------------------------------------------------------------------------------ attention
@@ -84,10 +82,6 @@ function attentionCase(engine, name, options) {
             out.push(...forward.attentionRow({ q, k, v, options: at, kept }, b, h, i).out);
       return Float64Array.from(out);
     },
-    gradients: ({ q, k, v, ...others }, dOutput) => {
-      const to = oracle.attentionGradients({ q, k, v, dOutput }, withInputs(others), kept);
-      return { q: to.dq, k: to.dk, v: to.dv, bias: to.dBias, sinks: to.dSinks };
-    },
     call: (e, dOutput) => {
       const needs = { bias: isArray(options.bias), sinks: options.sinks !== undefined };
       const { q, k, v } = arrays;
@@ -114,7 +108,6 @@ function linearCase(layout, [inner, outer], rows) {
     inputs: { x, w, b: randomArray([outer], 3) },
     outShape: [...rows, outer],
     value: (given) => oracle.linear(given, [inner, outer]),
-    gradients: (given, dy) => oracle.linearGradients(given, dy, [inner, outer]),
     call: (e, dOutput) => {
       const { dx, dw, dBias } = e.linearBackward(dOutput, x, stored, { layout, bias: true });
       return { x: dx, w: layout === 'in_out' ? dw : forward.transposed(dw), b: vector(dBias) };
@@ -131,9 +124,6 @@ function softmaxCase(shape, options) {
     inputs: { x },
     outShape: shape,
     value: (given) => oracle.softmax(given.x, of),
-    gradients: (given, dy) => ({
-      x: oracle.softmaxGradient(Float32Array.from(oracle.softmax(given.x, of)), dy, of),
-    }),
     call: (e, dOutput) => {
       const y = { data: Float32Array.from(oracle.softmax(Float64Array.from(x.data), of)), shape };
       return { x: e.softmaxBackward(dOutput, y, options) };
@@ -158,7 +148,6 @@ function normCase(method, shape, { axis, affine = true, epsilon = 1e-5 }) {
     inputs: { x, gamma, ...(centre && { beta: randomArray([n], 7) }) },
     outShape: shape,
     value: (given) => oracle.norm(given, { centre, epsilon }),
-    gradients: (given, dy) => oracle.normGradients(given, dy, { centre, epsilon }),
     call: (e, dOutput) => {
       const to = e[`${method}Backward`](dOutput, x, { ...own, axis, epsilon });
       const beta = centre && { beta: vector(to.dBeta) };
@@ -183,8 +172,7 @@ function activationCase(kind, shape) {
     name: `activation: ${kind}`,
     inputs: { x },
     outShape: shape,
-    value: (given) => given.x.map(oracle.activations[kind].f),
-    gradients: (given, dy) => ({ x: oracle.activationGradient(kind, given.x, dy) }),
+    value: (given) => given.x.map(oracle.activations[kind]),
     call: (e, dOutput) => ({ x: e.activationBackward(dOutput, x, kind) }),
   });
 }
@@ -195,9 +183,7 @@ function gateCase(kind, activation, shape) {
     name: `gate: ${kind}`,
     inputs: { x, y },
     outShape: shape,
-    value: (given) =>
-      given.x.map((value, i) => oracle.activations[activation].f(value) * given.y[i]),
-    gradients: (given, dy) => oracle.gateGradients(activation, given, dy),
+    value: (given) => given.x.map((value, i) => oracle.activations[activation](value) * given.y[i]),
     call: (e, dOutput) => {
       const { dx, dy } = e.gateBackward(dOutput, x, y, kind);
       return { x: dx, y: dy };
@@ -212,9 +198,6 @@ function rotaryCase(shape, options) {
     inputs: { x: randomArray(shape, 11) },
     outShape: shape,
     value: (given) => oracle.rotate(given.x, of),
-    gradients: (given, dy) => ({
-      x: { data: oracle.rotate(dy, of, -1), bound: oracle.rotationBound(dy, of) },
-    }),
     call: (e, dOutput) => ({ x: e.rotaryEmbeddingBackward(dOutput, options) }),
   });
 }
@@ -225,7 +208,6 @@ function embeddingCase(ids, [vocabulary, width]) {
     inputs: { table: randomArray([vocabulary, width], 12) },
     outShape: [ids.length, width],
     value: (given) => oracle.embedding(given.table, ids, width),
-    gradients: (given, dy) => ({ table: oracle.embeddingGradient(dy, ids, [vocabulary, width]) }),
     call: (e, dOutput) => ({ table: e.embeddingBackward(dOutput, ids, vocabulary) }),
   });
 }
@@ -244,10 +226,6 @@ function crossEntropyCase(targets, classes, options) {
     inputs: { logits },
     outShape: [1],
     value: (given) => [oracle.crossEntropy(given.logits, targets, options).loss],
-    gradients: (given, [d]) => {
-      const { data, bound } = oracle.crossEntropy(given.logits, targets, options).dLogits;
-      return { logits: { data: data.map((x) => d * x), bound: bound.map((x) => Math.abs(d) * x) } };
-    },
     call: (e, { data: [d] }) => {
       const { dLogits } = e.crossEntropy(logits, targets, options);
       return {
@@ -271,7 +249,6 @@ function gruCase(of, { saved }) {
     inputs,
     outShape: [batch, tokens, hidden],
     value: (given) => oracle.gru(given, of),
-    gradients: (given, dOutput) => oracle.gruGradients(given, dOutput, of),
     call: (e, dOutput) => {
       const output = saved && e.gru(x, weights, { h0 });
       const to = e.gruBackward(dOutput, x, weights, { h0, ...(output && { output }) });

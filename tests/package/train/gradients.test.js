@@ -1,11 +1,10 @@
 // @build each
-// Every gradient of qkv/train: of the formula within its bound, and the transpose of the forward function's derivative,
-// <J u, w> = <u, J^T w>, with J u by central differences in float64.
+// Every gradient of qkv/train is the transpose of the forward function's derivative, <J u, w> = <u, J^T w>, with J u by central
+// differences in float64. The bounds of the headers are held in tests/core/train.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { init } from 'qkv/train';
 import { randomArray } from '../../support/js/arrays.js';
-import { expectClose } from '../../support/js/check.js';
 import { casesOf, wideInputs } from './cases.js';
 
 const engine = await init();
@@ -27,38 +26,26 @@ function derivative(value, inputs, directions) {
   return Array.from(a, (_, i) => (a[i] - d[i] + 8 * (c[i] - b[i])) / (12 * step));
 }
 
+/** What float32 may be off, of the sizes of all terms: 1.5 times the worst that was measured. */
+const CEILING = 6.3e-7;
+
 for (const of of casesOf(engine)) {
-  describe(`gradients of ${of.name}`, () => {
+  test(`gradients of ${of.name} are the transpose of the derivative`, () => {
     const inputs = wideInputs(of);
     const dOutput = randomArray(of.outShape, 90);
-    const exact = of.gradients(inputs, { ...dOutput, data: Float64Array.from(dOutput.data) });
     const actual = of.call(engine, dOutput);
-    const operator = of.name.split(':')[0];
-
-    test('are those of the formula', () => {
-      for (const [name, { shape }] of Object.entries(of.inputs)) {
-        assert.deepEqual(actual[name].shape, shape, name);
-        const { data, bound } = exact[name];
-        expectClose(actual[name].data, data, bound, {
-          quantity: `${operator}Backward`,
-          what: `element of d ${name}`,
-        });
-      }
-    });
-
-    test('are the transpose of the derivative', () => {
-      for (const [name, { data }] of Object.entries(of.inputs)) {
+    for (const [name, { data, shape }] of Object.entries(of.inputs)) {
+      assert.deepEqual(actual[name].shape, shape, name);
+      for (const seed of [91, 92, 93]) {
         const zeros = Object.entries(inputs).map(([n, a]) => [n, new Float64Array(a.data.length)]);
-        const direction = randomArray([data.length], 91).data;
+        const direction = randomArray([data.length], seed).data;
         const directions = { ...Object.fromEntries(zeros), [name]: direction };
         const forward = dot(derivative(of.value, inputs, directions), dOutput.data);
-        const size = dot(exact[name].data.map(Math.abs), direction.map(Math.abs));
-        const off = Math.abs(dot(exact[name].data, direction) - forward);
-        assert.ok(off <= 1e-7 * size, `the oracle's d ${name} is off by ${off} of ${size}`);
-        const bound = dot(exact[name].bound, direction.map(Math.abs));
-        const gap = Math.abs(dot(Array.from(actual[name].data), direction) - forward);
-        assert.ok(gap <= bound + 1e-7 * size, `d ${name} is off by ${gap} of ${size}`);
+        const gradient = Array.from(actual[name].data);
+        const size = dot(gradient.map(Math.abs), direction.map(Math.abs));
+        const off = Math.abs(dot(gradient, direction) - forward) / (size || 1);
+        assert.ok(off <= CEILING, `d ${name} is off by ${off} of ${size}`);
       }
-    });
+    }
   });
 }

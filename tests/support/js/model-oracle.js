@@ -162,7 +162,7 @@ class Oracle {
     const at = `layers.${layer}.feedForward.`;
     const up = this.map(x, at, '1');
     const plain = { swiglu: 'silu', geglu: 'gelu', geglu_tanh: 'gelu_tanh' }[activation];
-    const { f } = activations[plain ?? activation];
+    const f = activations[plain ?? activation];
     const gate = plain && this.map(x, at, 'Gate');
     return this.map(gate ? gate.map((g, i) => f(g) * up[i]) : up.map(f), at, '2');
   }

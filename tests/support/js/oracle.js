@@ -82,14 +82,12 @@ function termsAt({ causal, window: [left, right] = [-1, -1], ...options }, [b, h
 
 /**
  * One query row: its weights, output, log-sum-exp and entropy, and the sizes that bounds are made of:
- * A, the largest sum of |scale q_d k_d| + |mask| + |bias| over temperature, and V, the largest |v|. `slopes` are the
- * derivatives of the softcap at each score. `kept(b, h, i, j)` is what dropout multiplies a weight by.
+ * A, the largest sum of |scale q_d k_d| + |mask| + |bias| over temperature, and V, the largest |v|. `kept(b, h, i, j)` is what dropout multiplies a weight by.
  */
 export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i) {
   const kv = Math.floor(h / (q.heads / k.heads));
   const { scale = 1 / Math.sqrt(q.width), temperature = 1, softcap = 0, sinks } = options;
   const scores = new Float64Array(k.tokens).fill(-Infinity);
-  const slopes = new Float64Array(k.tokens);
   let [A, V, most] = [0, 0, -Infinity];
   for (let j = 0; j < k.tokens; ++j) {
     const terms = termsAt(options, [b, h, i, j]);
@@ -100,18 +98,15 @@ export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i)
       dot += product;
       size += Math.abs(product);
     }
-    const bent = softcap > 0 ? Math.tanh((scale * dot) / softcap) : 0;
-    slopes[j] = 1 - bent * bent;
-    scores[j] = ((softcap > 0 ? softcap * bent : scale * dot) + terms[0] + terms[1]) / temperature;
+    const capped = softcap > 0 ? softcap * Math.tanh((scale * dot) / softcap) : scale * dot;
+    scores[j] = (capped + terms[0] + terms[1]) / temperature;
     most = Math.max(most, scores[j]);
     const added = Math.abs(terms[0]) + Math.abs(terms[1]);
     A = Math.max(A, (Math.abs(scale) * size + added) / temperature);
   }
   const weights = new Float64Array(k.tokens);
   const out = new Float64Array(v.width);
-  if (most === -Infinity) {
-    return { weights, out, lse: -Infinity, entropy: 0, A, V, allowed: 0, slopes, sink: 0 };
-  }
+  if (most === -Infinity) return { weights, out, lse: -Infinity, entropy: 0, A, V, allowed: 0 };
   const sink = sinks?.[h] ?? -Infinity;
   if (sinks) A = Math.max(A, Math.abs(sink));
   most = Math.max(most, sink);
@@ -128,8 +123,7 @@ export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i)
       V = Math.max(V, Math.abs(value));
     }
   });
-  const shared = { slopes, sink: Math.exp(sink - most) / sum };
-  return { weights, out, lse: most + Math.log(sum), entropy, A, V, allowed, ...shared };
+  return { weights, out, lse: most + Math.log(sum), entropy, A, V, allowed };
 }
 
 /** How far the row may be from exact arithmetic. A row without keys is exact. */
