@@ -114,14 +114,17 @@ for (const name of Object.keys(load)) {
 
     singleTest('a panel trains, and knows its trained weights', '', async (page) => {
       await visit(page, 'recurrence');
-      await page.click('#recurrence [data-press=load]');
-      await page.waitForFunction(() =>
-        document.querySelector('.recurrence-badge').textContent.includes('pretrained'),
-      );
-      await page.click('#recurrence [data-press=step]');
-      await page.waitForFunction(() =>
-        document.querySelector('.recurrence-badge').textContent.includes('here: 1 of 1500 steps'),
-      );
+      for (const [press, said] of [
+        ['load', 'pretrained'],
+        ['step', 'here: 1 of 1500 steps'],
+      ]) {
+        await page.click(`#recurrence [data-press=${press}]`);
+        await page.waitForFunction((wanted) => {
+          const text = document.querySelector('.recurrence-badge').textContent;
+          if (text.startsWith('This did not work')) throw new Error(text);
+          return text.includes(wanted);
+        }, said);
+      }
     });
 
     singleTest('the lab of one panel works at a press, and no other with it', '', async (page) => {

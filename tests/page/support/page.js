@@ -203,18 +203,30 @@ function within(page, work, argument) {
 }
 
 /**
- * Waits until everything that was asked for is answered and drawn. Twice in a row: what was drawn may take another
- * room, whose canvas is then painted anew.
+ * Waits until everything that was requested is answered and drawn. Twice in a row: what was drawn may take another
+ * room, whose canvas is then painted anew. Fails at once when the page cannot settle: its script did not run, or
+ * its engine failed.
  */
 export function settle(page) {
   return within(page, async ([patience]) => {
     const deadline = performance.now() + patience;
     for (let calm = 0; calm < 2;) {
       await new Promise(requestAnimationFrame);
-      calm = window.__qkv?.settled() ? calm + 1 : 0;
+      if (!window.__qkv) {
+        // Scripts of a page run before it is complete.
+        if (document.readyState !== 'complete') continue;
+        throw new Error('not settled: the script of the page did not run to its end');
+      }
+      if (window.__qkv.settled()) {
+        calm += 1;
+        continue;
+      }
+      calm = 0;
+      const { engine, frame, state } = window.__qkv.snapshot();
+      if (engine.kind === 'failed') {
+        throw new Error(`the engine failed: ${engine.failure.code}: ${engine.failure.message}`);
+      }
       if (performance.now() > deadline) {
-        if (!window.__qkv) throw new Error('not settled: the script of the page has not begun');
-        const { engine, frame, state } = window.__qkv.snapshot();
         throw new Error(`not settled: ${JSON.stringify({ engine, frame: frame?.id, state })}`);
       }
     }
