@@ -7,7 +7,7 @@ import { openWindow } from '../support/window.js';
 const { written, goTo, rest, delays, leave } = openWindow();
 globalThis.matchMedia = () => Object.assign(new EventTarget(), { matches: false });
 const { modules } = await import('../support/engine.js');
-const { App, Panel, initialState, formatFragment, parseFragment, t } = await modules(
+const { App, Panel, initialState, formatFragment, parseFragment } = await modules(
   ...['app/app', 'features/panel', 'state/state', 'features/index'],
 );
 
@@ -36,10 +36,6 @@ afterEach(async () => {
 });
 const panel = () => document.querySelector('qkv-panel-map');
 const stateOf = (patch) => ({ ...initialState('en'), ...patch });
-const hold = (more = {}) => ({
-  ...{ allow: (patch) => patch, fragment: () => '#v=1&lesson=order', panels: new Set() },
-  ...more,
-});
 /** A page that is opened at this address. */
 function openedAt(hash, language = 'en-GB') {
   history.replaceState(null, '', hash);
@@ -49,7 +45,6 @@ function openedAt(hash, language = 'en-GB') {
 }
 
 describe('app: the language', () => {
-  const root = document.documentElement;
   test('is that of the browser, or that of the address', () => {
     for (const [hash, browser, language] of [
       ['', 'en-GB', 'en'],
@@ -65,24 +60,6 @@ describe('app: the language', () => {
       assert.equal(openedAt(hash, browser).language, language, `${hash} ${browser}`);
       history.replaceState(null, '', 'https://page.example/');
     }
-  });
-
-  test('is that of the document, its title and its texts', async () => {
-    app.start();
-    const button = () => panel().querySelector('p').textContent;
-    const { look } = app.view();
-    assert.deepEqual([root.lang, document.title, button()], ['en', t('page.title'), t('bar.share')]); // prettier-ignore
-    app.set({ language: 'zh' });
-    assert.equal(app.language, 'en', 'its texts are on their way');
-    await rest();
-    assert.deepEqual([root.lang, app.language, app.view().look], ['zh-CN', 'zh', look + 1]);
-    assert.deepEqual([document.title, button()], [t('page.title'), t('bar.share')]);
-    assert.match(document.title + button(), /\p{Script=Han}/u);
-    app.set({ seed: 3 });
-    assert.equal(app.view().look, look + 1, 'the language is the same');
-    app.set({ language: 'en' });
-    await rest();
-    assert.deepEqual([root.lang, app.view().look], ['en', look + 2]);
   });
 });
 
@@ -115,17 +92,6 @@ describe('app: a change of the state', () => {
     assert.equal(app.view().state.panel, null);
     app.set({ panel: 'cost' });
     assert.equal(app.view().state.panel, 'cost', 'unless it says so');
-  });
-
-  test('goes through as far as an open lesson allows', async () => {
-    const asked = [];
-    const allow = (patch) => (asked.push(patch), { seed: patch.seed });
-    app.hold = hold({ allow });
-    app.set({ seed: 9, head: 3 });
-    const { seed, head } = app.view().state;
-    assert.deepEqual([seed, head, asked], [9, 0, [{ seed: 9, head: 3 }]]);
-    await rest();
-    assert.deepEqual(written, ['#v=1&lesson=order'], 'the lesson stays in the address');
   });
 
   test('a beginning is not written into the address, and replaces all', async () => {
@@ -163,16 +129,6 @@ describe('app: another address', () => {
     assert.deepEqual([app.language, app.view().state.seed], ['en', 5]);
   });
 
-  test('is a state, whose panel comes into sight', async () => {
-    let shown = 0;
-    document.getElementById('map').scrollIntoView = () => shown++;
-    app.set({ seed: 4 }); // waits to be written, and is not
-    goTo('#v=1&lang=en&h=3&p=map');
-    await rest();
-    assert.deepEqual([app.view().state.head, app.view().state.seed, written], [3, 7, []]);
-    assert.ok(shown > 0);
-  });
-
   test('that says the same as the page draws nothing, and calls off a language under way', async () => {
     app.start();
     await rest();
@@ -184,27 +140,6 @@ describe('app: another address', () => {
     goTo('#v=1&lang=en');
     await rest();
     assert.equal(app.language, 'en');
-  });
-
-  test('that is bare is the first state; a lesson keeps its own', async () => {
-    app.set({ seed: 4 });
-    await rest();
-    app.hold = hold();
-    goTo('');
-    assert.equal(app.view().state.seed, 4);
-    app.hold = null;
-    goTo('#v=1&lang=en&seed=4');
-    goTo('');
-    assert.equal(app.view().state.seed, 7);
-  });
-
-  test('that names a lesson leaves the state to the lesson', () => {
-    app.set({ seed: 4 });
-    goTo('#v=1&lang=en&lesson=order&seed=9');
-    assert.equal(app.view().state.seed, 4);
-    app.hold = hold();
-    goTo('#v=1&lang=en&seed=9');
-    assert.equal(app.view().state.seed, 9);
   });
 });
 
@@ -228,15 +163,6 @@ describe('app: an anchor of the page', () => {
     await rest();
     const { text, panel } = inAddress();
     assert.deepEqual([written.length, text, panel], [1, 'my own words', 'learn']);
-  });
-
-  test('leaves an open lesson in it', async () => {
-    app.hold = hold();
-    for (const anchor of ['#text', '#learn']) {
-      goTo(anchor);
-      await rest();
-      assert.equal(location.hash, '#v=1&lesson=order');
-    }
   });
 
   test('is forgotten when another address comes first', async () => {
@@ -322,15 +248,6 @@ describe('app: a panel that the link leads to', () => {
     assert.equal(shown(), 3);
   });
 
-  test('is let go when nothing has grown for three seconds', async () => {
-    const { shown } = opened(() => openedAt('#v=1&lang=en&p=map').start());
-    assert.equal(shown(), 1);
-    await rest(); // timers go off at once here
-    assert.ok(delays.has(3000));
-    look();
-    assert.equal(shown(), 1);
-  });
-
   test('is let go for another one, or for none', () => {
     const { shown } = opened();
     const count = () => [...observers].filter(({ target }) => target === document.body).length;
@@ -341,13 +258,6 @@ describe('app: a panel that the link leads to', () => {
     const before = shown();
     look();
     assert.deepEqual([count(), shown()], [0, before]);
-  });
-
-  test('is not waited for when there is none', async () => {
-    observers.clear();
-    openedAt('#v=1&lang=en').start();
-    openedAt('#v=1&lang=en&p=row').start(); // the page has no such section
-    assert.equal(observers.size, 0);
   });
 });
 
@@ -380,13 +290,5 @@ describe('app: its link', () => {
       app.link(null, '?embed=row'),
       `${page}?embed=row#v=1&lang=en&${exampleSaid()}&seed=4`,
     );
-  });
-
-  test('is that of an open lesson, of which a panel alone says nothing', () => {
-    app.hold = hold();
-    const page = 'https://page.example/';
-    assert.equal(app.link(), `${page}#v=1&lesson=order`);
-    assert.equal(app.link('row'), page + formatFragment(stateOf({ panel: 'row' })));
-    assert.equal(app.link(null, '?embed=row'), `${page}?embed=row#v=1&lang=en&${exampleSaid()}`);
   });
 });

@@ -5,7 +5,7 @@ import { until } from '../../support/js/patience.js';
 import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
-const { written, rest, leave } = openWindow();
+const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules('app/header', 'app/export_menu', 'features/panel');
 const { TopPanel, Panel, t } = web;
@@ -73,16 +73,6 @@ describe('app: the menu of a panel', () => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
   };
 
-  test('is in every section but that of the package, in the language of the page', () => {
-    const ids = [...document.querySelectorAll('.menu')].map((one) => one.closest('section').id);
-    assert.deepEqual(ids, ['map', 'scale', 'cost']);
-    assert.equal(menu('map').querySelector('summary').textContent, 'Export and share');
-    assert.deepEqual(
-      Array.from(menu('map').querySelectorAll('button'), ({ dataset, textContent }) => [dataset.do, textContent]),
-      [['link', 'Copy link'], ['embed', 'Copy embed code'], ['png', 'PNG'], ['svg', 'SVG'], ['csv', 'CSV'], ['json', 'JSON']],
-    ); // prettier-ignore
-  });
-
   test('copies links, or shows them where nothing may be copied', async () => {
     const frame =
       '<iframe src="https://page.example/?embed=map#null" title="The map" width="100%" height="640" loading="lazy" allow="clipboard-write"></iframe>';
@@ -92,33 +82,6 @@ describe('app: the menu of a panel', () => {
     forbid();
     assert.equal(await take('map', 'link'), 'https://page.example/#map');
     assert.equal(await take('map', 'embed'), frame);
-  });
-
-  test('saves files, and says when there is none', async () => {
-    for (const what of ['svg', 'csv', 'json']) {
-      assert.equal(await take('map', what), t('tools.saved', { name: `qkv-two.${what}` }));
-    }
-    assert.deepEqual(saved, ['qkv-two.svg', 'qkv-two.csv', 'qkv-two.json']);
-    const nothing = t('tools.nothing');
-    assert.deepEqual([await take('scale', 'svg'), await take('cost', 'svg')], [nothing, nothing]);
-    app.view = () => ({});
-    assert.equal(await take('map', 'svg'), nothing);
-    app.view = () => {
-      throw new Error('it broke');
-    };
-    assert.equal(
-      await take('map', 'svg'),
-      t('tools.failed', { reason: 'What went wrong: it broke' }),
-    );
-    assert.equal(saved.length, 3);
-  });
-
-  test('hears of its buttons alone', async () => {
-    mock.method(app, 'link');
-    menu('map').querySelector('summary').click();
-    fire(menu('map').querySelector('.hint'), 'click');
-    await rest();
-    assert.deepEqual([said('map'), copied], ['', []]);
   });
 
   test('closes on Escape, and when a hand is elsewhere', () => {
@@ -154,23 +117,5 @@ describe('app: the menu of a panel', () => {
       move(to);
       assert.equal(one.open, stays);
     }
-  });
-
-  test('the whole page is shared by its link, which else is in the address', async () => {
-    const top = new TopPanel();
-    document.body.append(top);
-    const share = async () => {
-      fire(document, 'share');
-      const status = () => top.querySelector('[role=status]').textContent;
-      await until(() => status() !== '');
-      const word = status();
-      top.querySelector('[role=status]').textContent = '';
-      return word;
-    };
-    assert.equal(await share(), t('bar.shared'));
-    assert.deepEqual([copied, written], [['https://page.example/#null'], []]);
-    forbid();
-    assert.equal(await share(), t('bar.notShared'));
-    assert.deepEqual(written, ['https://page.example/#null']);
   });
 });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
-import { noteObservers } from '../support/observers.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, delays, leave } = openWindow();
@@ -13,7 +12,7 @@ const web = await modules(
   ...['app/header', 'app/failure', 'app/link_note', 'app/panel_watcher', 'app/embed', 'app/drops'],
   ...['state/state', 'features/index'],
 );
-const { TopPanel, FailurePanel, PANEL_IDS, initialState, setLanguage } = web;
+const { TopPanel, FailurePanel, initialState, setLanguage } = web;
 customElements.define('qkv-top', TopPanel);
 customElements.define('qkv-failure', FailurePanel);
 customElements.define('qkv-link-note', web.LinkNotePanel);
@@ -58,31 +57,6 @@ describe('app: the head of the page', () => {
       assert.equal(one('.language').lang, language === 'zh' ? 'en' : 'zh-CN');
       assert.match(one('.lessons').getAttribute('href'), new RegExp(`lang=${language}&lesson=index`));
     } // prettier-ignore
-  });
-
-  test('asks for the other language, the other controls and the next theme', () => {
-    const top = new TopPanel();
-    const asked = put(top, 'state-change', 'share', 'introduction-asked', 'theme-change');
-    const press = (name) => {
-      asked.length = 0;
-      top.querySelector(`.${name}`).click();
-      return asked;
-    };
-    const ask = (patch, theme) => {
-      top.update(viewOf(patch, theme));
-      return ['language', 'teacher', 'theme'].map((name) => press(name)[0][1]);
-    };
-    const first = [{ language: 'zh' }, { controls: false }, 'light'];
-    assert.deepEqual(
-      ['language', 'teacher', 'theme'].map((name) => press(name)[0][1]),
-      first,
-    );
-    assert.deepEqual(ask({}), first);
-    const other = { language: 'zh', controls: false };
-    assert.deepEqual(ask(other, 'light'), [{ language: 'en' }, { controls: true }, 'dark']);
-    assert.deepEqual(ask({}, 'dark')[2], 'auto');
-    assert.deepEqual(press('share'), [['share', null]]);
-    assert.deepEqual(press('introduction'), [['introduction-asked', null]]);
   });
 
   for (const { what, button, say, text, label } of [
@@ -197,32 +171,6 @@ describe('app: files that are dropped beside everything', () => {
   });
 });
 
-test('app: a panel is fetched when it comes near, and seen when it is in sight', async () => {
-  const observers = noteObservers();
-  document.body.innerHTML =
-    '<section id="row"></section><section id="map"></section><b id="x"></b>';
-  const [row, other] = [document.getElementById('row'), document.getElementById('x')];
-  const heard = [];
-  web.watchPanels({
-    language: 'en',
-    panelAdded: () => heard.push('added'),
-    show: (section, visible) => heard.push(`${section.id} ${visible}`),
-  });
-  observers.end();
-  const [near, seen] = observers;
-  assert.deepEqual([near.options, seen.options], [{ rootMargin: '600px' }, undefined]);
-  assert.deepEqual([near.observed, seen.observed], [['map', 'row'], ['map', 'row']]); // prettier-ignore
-  near.act([
-    { target: document.getElementById('map'), isIntersecting: false },
-    { target: row, isIntersecting: true },
-    { target: other, isIntersecting: true },
-  ]);
-  await rest();
-  assert.deepEqual([heard, near.observed, seen.observed], [['added'], ['map'], ['map', 'row']]);
-  for (const isIntersecting of [true, false]) seen.act([{ target: row, isIntersecting }]);
-  assert.deepEqual(heard.slice(1), ['row true', 'row false']);
-});
-
 describe('app: in a frame', () => {
   const at = (search) => history.replaceState(null, '', `https://page.example/${search}`);
   test('it is one panel, or a lesson', () => {
@@ -239,13 +187,6 @@ describe('app: in a frame', () => {
     assert.equal(page.dataset.embed, undefined);
     web.showLesson();
     assert.equal(page.dataset.embed, 'lesson');
-  });
-
-  test('nothing else is left on the page', () => {
-    document.body.innerHTML = `<p></p>${PANEL_IDS.map((id) => `<section id="${id}"></section>`).join('')}`;
-    web.showAlone('cost');
-    assert.equal(page.dataset.embed, 'cost');
-    assert.equal(document.body.innerHTML, '<p></p><section id="cost"></section>');
   });
 });
 

@@ -60,12 +60,6 @@ describe('background: of a layer', () => {
     assert.ok(last.report.timing.samples >= 3 && last.report.memory.heapBytes > 0);
   });
 
-  test('of no token has nothing to say of heads, check and time', () => {
-    for (const { report } of told(newWork().background, requestOf({ tokens: [] }))) {
-      assert.deepEqual([report.heads, report.check, report.timing], [[], null, null]);
-    }
-  });
-
   test('of many tokens is checked at the shown head alone, of one token at all of them', () => {
     const last = (count) => told(newWork().background, requestOf({ tokens: tokensOf(count) })).at(-1).report;
     assert.deepEqual([1, 256, 257].map((count) => last(count).check.heads), [4, 4, 1]);
@@ -124,48 +118,11 @@ describe('background: of numbers and heads that are given', () => {
     const { report } = told(background, requestOf({ ...yours, mask: 'none' }, { head: 0 })).at(-1);
     assert.deepEqual(asked, [0]);
     assert.ok(report.check.weights > 1e-3, 'it was compared with those');
-  });
-
-  test('has times of one kind of call: another mask, source or model begins anew', () => {
-    const { pipeline, background } = newWork();
-    const samples = (layer, model = null) => {
-      const trained = model && { model, ids: [] };
-      return told(background, requestOf({ ...layer, trained })).at(-1).report.timing.samples;
-    };
-    const trained = { source: 'trained' };
-    for (const [layer, model] of [[{ mask: 'none' }], [{ source: 'random' }], [trained, 1], [trained, 2]]) {
-      if (model === 1) {
-        const made = pipeline.heads(LAYER);
-        pipeline.heads = () => made;
-      }
-      assert.ok(samples(layer, model) <= 5, 'those of the call before are forgotten');
-      for (let i = 0; i < 3; i++) samples(layer, model);
-      assert.ok(samples(layer, model) > 5);
-    }
   }); // prettier-ignore
 });
 
 describe('background: beside the frames', () => {
-  const [short, long] = [5, 300].map((count) => requestOf({ tokens: tokensOf(count) }));
-  const key = (request, look = 0) => web.Background.key(request, look);
-
-  test('is another for other numbers, pictures, themes, and of many tokens for another head', () => {
-    const shown = (request, head) => ({ ...request, view: { ...request.view, head } });
-    assert.equal(key(short), key(structuredClone(short)));
-    assert.equal(key(short), key(shown(short, 2)), 'of few tokens all heads are checked');
-    assert.notEqual(key(long), key(shown(long, 2)));
-    assert.notEqual(key(short, 1), key(short, 2));
-    const size = { width: 9, height: 9 };
-    for (const other of [
-      ...[{ temperature: 2 }, { seed: 8 }].map((more) => ({ ...short, layer: { ...short.layer, ...more } })),
-      { ...short, view: { ...short.view, show: 'log' } },
-      { ...short, surfaces: { 'head-0': size } },
-      { ...short, ratio: 2 },
-    ]) {
-      assert.notEqual(key(other), key(short));
-    }
-    assert.equal(key({ ...short, surfaces: { map: size } }), key(short));
-  }); // prettier-ignore
+  const short = requestOf({ tokens: tokensOf(5) }); // prettier-ignore
 
   test('is the worst of all heads, and NaN is the worst of all', () => {
     const { pipeline, background } = newWork();
@@ -203,29 +160,6 @@ describe('background: tensors', () => {
       assert.deepEqual(head, { head: i, ...again });
     });
     assert.equal(heads.length, 4);
-  });
-
-  test('of the heads that are shown are these alone, and may be handed over', () => {
-    const { pipeline, background } = newWork();
-    for (const [other, wanted] of [
-      [null, [2]],
-      [0, [0, 2]],
-    ]) {
-      const request = requestOf({}, { head: 2, other });
-      const before = pipeline.run(1, request).frame;
-      const { heads, output } = background.tensors(request, 'shown');
-      assert.deepEqual(
-        heads.map(({ head }) => head),
-        wanted,
-      );
-      assert.equal(output.length, 0, 'the layer is not run for a picture');
-      const buffers = heads.flatMap(({ weights, scores, entropy }) =>
-        [weights, scores, entropy].map(({ buffer }) => buffer),
-      );
-      structuredClone(null, { transfer: [...new Set(buffers)] });
-      assert.deepEqual(pipeline.run(2, request).frame.matrix, before.matrix, 'the frame keeps its own'); // prettier-ignore
-      assert.ok(before.matrix.length > 0);
-    }
   });
 
   test('of a trained model that is gone are none', () => {

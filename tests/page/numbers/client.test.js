@@ -71,7 +71,7 @@ globalThis.ImageData = class {
   }
 };
 globalThis.HTMLCanvasElement = Canvas;
-const { EngineClient, Lab, describeFailure } = await modules(
+const { EngineClient, Lab } = await modules(
   ...['worker/client', 'worker/panel_worker_client', 'domain/describe_failure'],
 );
 
@@ -228,36 +228,6 @@ describe('client: frames', () => {
     );
   });
 
-  test('put their pixels on the canvases of their names, which get their size when it is another', () => {
-    const { client, worker } = ready();
-    const [map, other] = [new Canvas(), new Canvas()];
-    client.give('map', map);
-    client.give('masks', other);
-    const put = (width, height) => {
-      const data = new Uint8ClampedArray(4 * width * height);
-      const pixels = { nobody: { width: 9, height: 9, data }, map: { width, height, data } };
-      worker.say({ type: 'report', report: { id: 1 }, pixels });
-      return map.done
-        .splice(0)
-        .map(([what, value]) => (what === 'put' ? value === data : `${what} ${value}`));
-    };
-    assert.deepEqual(put(3, 2), [true]);
-    assert.deepEqual(put(4, 2), ['width 4', true]);
-    assert.deepEqual(put(4, 3), ['height 3', true]);
-    map.bare = true;
-    assert.deepEqual([put(4, 3), other.done], [[], []]);
-  });
-
-  test('are followed by reports, studies and news of the model', () => {
-    const { client, worker } = ready();
-    worker.say({ type: 'report', report: { id: 1 }, pixels: {} });
-    worker.say({ type: 'studies', news: { scale: 3 } });
-    worker.say({ type: 'model', message: 'from the model' });
-    assert.deepEqual(told.others, [{ id: 1 }, { scale: 3 }, 'from the model']);
-    client.tell('to the model');
-    assert.deepEqual(worker.sent.at(-1), [{ type: 'model', message: 'to the model' }, []]);
-  });
-
   test('have tensors of the heads that are wanted, which come in the order of the calls', async () => {
     const { client, worker } = ready();
     await assert.rejects(client.tensors(), /nothing was computed/);
@@ -273,22 +243,6 @@ describe('client: frames', () => {
     for (const tensors of ['second', 'third']) worker.say({ type: 'tensors', tensors });
     await assert.rejects(asked[0], noRoom);
     assert.deepEqual([await asked[1], await asked[2], worker.ended], ['second', 'third', 0]);
-  });
-});
-
-describe('client: canvases', () => {
-  test('that can be handed over are, under their names; of others the worker hears', () => {
-    for (const Kind of [HandedCanvas, Canvas]) {
-      globalThis.HTMLCanvasElement = Kind;
-      const client = newClient();
-      assert.equal(client.paintsInWorker, Kind === HandedCanvas);
-      const canvas = new Kind();
-      client.give('map', canvas);
-      const { offscreen = null } = canvas;
-      assert.deepEqual(latest().sent, [
-        [{ type: 'surface', name: 'map', canvas: offscreen }, offscreen ? [offscreen] : []],
-      ]);
-    }
   });
 });
 
@@ -410,13 +364,4 @@ describe('labs: workers of single panels', () => {
     assert.deepEqual(takeHeard(), [{ type: 'step', of: 'the second' }]);
     assert.deepEqual([lab.isRunning, latest().ended], [true, 0]);
   });
-});
-
-test('failures: an error has the code and the sentence that it brings', () => {
-  const of = (error) => Object.values(describeFailure(error)).join(': ');
-  assert.equal(of(Object.assign(new Error('why'), { code: 'shape' })), 'shape: why');
-  assert.equal(of(new TypeError('why')), 'unexpected: why');
-  assert.equal(of({ code: 3, message: 4 }), 'unexpected: [object Object]');
-  for (const thrown of [undefined, null, 'a word'])
-    assert.equal(of(thrown), `unexpected: ${thrown}`);
 });

@@ -95,22 +95,6 @@ describe('pictures: painted', () => {
     return Array.from(new Uint32Array(image.data.buffer));
   };
 
-  test('every cell fills its own pixels', () => {
-    assert.deepEqual(
-      pixels(2, 2, [1, 2, 3, 4], [4, 2]),
-      [1001, 1001, 1002, 1002, 1003, 1003, 1004, 1004],
-    );
-    assert.deepEqual(web.cellEdges(10, 4), Int32Array.of(0, 3, 5, 8, 10));
-  });
-
-  test('the largest of the cells that share a pixel is shown', () => {
-    assert.deepEqual(pixels(1, 4, [1, 9, 3, 2], [2, 1]), [1009, 1003]);
-    assert.deepEqual(pixels(4, 1, [1, 9, 3, 2], [1, 2]), [1009, 1003]);
-    // Of signed numbers the largest magnitude, with its sign.
-    const signed = { signed: true, place: (value) => 128 + value };
-    assert.deepEqual(pixels(1, 4, [1, -9, 3, -2], [2, 1], signed), [1000 + 119, 1000 + 131]);
-  });
-
   test('masked cells are background or hatching, and count for nothing beside others', () => {
     const painted = pixels(1, 2, [5, 7], [2, 1], { allowed: () => [0, 1] });
     assert.equal(painted[0], 1005);
@@ -130,10 +114,5 @@ describe('pictures: painted', () => {
   test('NaN has a colour of its own', () => {
     assert.deepEqual(pixels(1, 2, [NaN, 7], [2, 1]), [3, 1007]);
     assert.deepEqual(pixels(1, 2, [NaN, 7], [1, 1]), [3]);
-  });
-
-  test('cells wide enough have a hairline between them', () => {
-    const painted = pixels(1, 2, [5, 7], [24, 10]);
-    assert.deepEqual(painted.slice(0, 24), [...Array(12).fill(1005), 1, ...Array(11).fill(1007)]);
   });
 });

@@ -5,24 +5,9 @@ import { beforeEach, describe, test } from 'node:test';
 import { numbersOf } from '../support/drawing.js';
 import { openWindow } from '../support/window.js';
 
-const { rest, delays } = openWindow();
+openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules('ui/export_figure', 'ui/plot', 'ui/embed_code');
-
-// ---- drawings ----
-
-test('plots: every mark has its class on the page and a look of its own in a file', () => {
-  const marks = [
-    ...['axis', 'label', 'title', 'reference', 'measured', 'theory', 'theory-outside', 'weight'],
-    ...['gradient', 'collapse', 'critical', 'here', 'dot', 'bar', 'plain', 'plain-point'],
-    ...['scaled', 'scaled-point'],
-  ];
-  for (const mark of marks) assert.deepEqual(web.pagePen(mark), { class: `plot-${mark}` });
-  const looks = new Set(marks.map((mark) => JSON.stringify(web.filePen(mark))));
-  assert.equal(looks.size, marks.length);
-  assert.deepEqual(web.filePen('density'), web.filePen('theory'), 'the law behind a histogram');
-  assert.deepEqual(web.filePen('region'), web.filePen('label'));
-});
 
 test('plots: scales and ticks', () => {
   const lin = web.linear([2, 6], [10, 30]);
@@ -110,15 +95,6 @@ describe('files', () => {
         return Promise.resolve();
       }
     };
-  });
-
-  test('are forgotten ten seconds after they were given', async (t) => {
-    const revoked = t.mock.method(URL, 'revokeObjectURL');
-    delays.clear();
-    await web.save(figure, 'svg', 'link');
-    assert.deepEqual([[...delays], revoked.mock.callCount()], [[10_000], 0]);
-    await rest();
-    assert.deepEqual(revoked.mock.calls[0].arguments, [anchors[0].href]);
   });
 
   test('of pixels are the drawing at twice its size', async () => {

@@ -1,6 +1,5 @@
 // What a first visitor is told, in Node: to whom it comes, what each act brings, and how it goes away.
 import assert from 'node:assert/strict';
-import { exampleSaid } from '../support/texts.js';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
@@ -117,22 +116,6 @@ describe('first minute: who is told', () => {
     part(panel, '.first-minute-skip').click();
     assert.equal(shown(), undefined);
   });
-
-  test('nobody before there is a word to tap, or without controls', () => {
-    for (const view of [
-      viewOf({}, { frame: null }),
-      viewOf({}, { list: { tokens: [] } }),
-      viewOf({ controls: false }),
-    ]) {
-      const panel = open();
-      panel.update(view);
-      assert.deepEqual([shown(), part(panel, '.first-minute').hidden], [undefined, true]);
-      panel.update(viewOf());
-      assert.equal(shown(), 'tap');
-      panel.update(view);
-      assert.deepEqual([shown(), part(panel, '.first-minute').hidden], [undefined, true]);
-    }
-  });
 });
 
 test('first minute: what is said after each act', () => {
@@ -239,37 +222,6 @@ describe('first minute: while it lasts', () => {
     assert.deepEqual([waiting(), localStorage.getItem('qkv-introduction')], [[], 'seen']);
   });
 
-  test('asking for it begins anew, where it can be seen', () => {
-    const panel = open();
-    panel.update(viewOf());
-    panel.update(viewOf({ query: 1 }));
-    goOff();
-    assert.equal(shown(), 'slide');
-    say('introduction-asked');
-    assert.equal(shown(), 'tap');
-    assert.deepEqual(scrolled, [['first-minute', { block: 'nearest' }]]);
-    panel.update(viewOf({ query: 1 }));
-    assert.deepEqual([shown(), waiting()], ['tap', []], 'what was done before does not count');
-  });
-
-  test('doors lead to panels with the state as it is, and the reader goes along', () => {
-    const panel = open();
-    panel.update(viewOf({ seed: 3 }));
-    const doors = [...panel.querySelectorAll('[data-door]')];
-    assert.deepEqual(
-      doors.map((door) => [door.dataset.door, door.getAttribute('href')]),
-      PANELS.map((id) => [id, `#v=1&lang=en&p=${id}&${exampleSaid()}&seed=3`]),
-    );
-    const section = document.getElementById('learn');
-    assert.equal(section.tabIndex === -1 && section.hasAttribute('tabindex'), false);
-    doors[1].click();
-    assert.deepEqual([shown(), section.getAttribute('tabindex')], [undefined, '-1']);
-    assert.deepEqual(focused, [['learn', { preventScroll: true }]]);
-    document.getElementById('use').remove();
-    doors[2].click();
-    assert.equal(focused.length, 1);
-  });
-
   test('Escape ends it, but not where it has another use', () => {
     const panel = open();
     const begin = () => say('introduction-asked');
@@ -293,19 +245,5 @@ describe('first minute: while it lasts', () => {
     assert.equal(shown(), undefined);
     panel.update(viewOf());
     assert.equal(shown(), undefined);
-  });
-
-  test('it stands at the edge of the screen until the sentence is behind the reader', () => {
-    const panel = open();
-    const [[target, act]] = places;
-    assert.equal(target, panel);
-    const past = (isIntersecting, top) => {
-      act([{ isIntersecting, boundingClientRect: { top } }]);
-      return panel.classList.contains('past');
-    };
-    const seen = [[false, -1], [true, -1], [false, -0.5], [false, 0], [false, 5]]; // prettier-ignore
-    assert.deepEqual(seen.map((at) => past(...at)), [true, false, true, false, false]); // prettier-ignore
-    act([]);
-    assert.equal(panel.classList.contains('past'), false);
   });
 });

@@ -1,7 +1,7 @@
 // What hands do, in Node, with events that the test makes: numbers that are dragged sideways, cells that are painted
 // by a stroke, and the theme that a reader chose.
 import assert from 'node:assert/strict';
-import { beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 /** Of the page's elements as much as these modules touch. */
 class Element extends EventTarget {
@@ -27,23 +27,10 @@ globalThis.document = {
   documentElement: new Element(),
   createElement: () => ({ getContext: () => context }),
 };
-let system = 'light';
-let store;
-globalThis.matchMedia = () => ({ matches: system === 'dark', addEventListener() {} });
-globalThis.localStorage = {
-  getItem: (key) => store.get(key) ?? null,
-  setItem: (key, value) => store.set(key, value),
-};
 
 const { modules } = await import('../support/engine.js');
-const { scrubbing, brushing, dragging, MatrixView, applyTheme, storedTheme } = await modules(
-  ...[
-    'features/row/page/drag_numbers',
-    'features/temperature/page/drag_dial',
-    'ui/matrix/brush',
-    'ui/matrix/view',
-    'ui/theme',
-  ],
+const { scrubbing, brushing, MatrixView } = await modules(
+  ...['features/row/page/drag_numbers', 'ui/matrix/brush', 'ui/matrix/view'],
 );
 
 const event = (type, more = {}) =>
@@ -53,42 +40,6 @@ const event = (type, more = {}) =>
     pointerId: 5,
     ...more,
   });
-
-describe('hands: the dot of the temperature', () => {
-  const stageOf = () => {
-    const stage = new Element();
-    stage.getBoundingClientRect = () => ({ left: 0 });
-    const heard = [];
-    dragging(stage, {
-      temperature: () => 1,
-      at: (x) => x / 100,
-      set: (to) => heard.push(to),
-      hold: (held) => heard.push(held),
-    });
-    const say = (type, clientX) => stage.dispatchEvent(event(type, { clientX }));
-    return { heard, say };
-  };
-
-  for (const end of ['pointerup', 'pointercancel']) {
-    test(`is held from the first move to ${end}`, () => {
-      const { heard, say } = stageOf();
-      say('pointerdown', 100);
-      say('pointermove', 102); // still a click
-      say('pointermove', 150);
-      say('pointermove', 200);
-      say(end, 200);
-      say('pointermove', 300);
-      assert.deepEqual(heard, [true, 1.5, 2, false]);
-    });
-  }
-
-  test('is not held by a click', () => {
-    const { heard, say } = stageOf();
-    say('pointerdown', 100);
-    say('pointerup', 101);
-    assert.deepEqual(heard, [1.01]);
-  });
-});
 
 describe('hands: a number that is dragged', () => {
   /** A box with this value inside of a panel, and what it was set to. */
@@ -223,39 +174,5 @@ describe('hands: a mask that is painted', () => {
     assert.deepEqual(painted, ['2,3!', '2,3!']);
     say('pointerdown', 5, 5, { button: 2 });
     assert.equal(painted.length, 2);
-  });
-});
-
-describe('hands: the theme', () => {
-  beforeEach(() => {
-    store = new Map();
-    system = 'light';
-  });
-  const shown = () => globalThis.document.documentElement.dataset.theme;
-
-  test('is that of the system until one is chosen, and the chosen one is remembered', () => {
-    assert.equal(storedTheme(), 'auto');
-    for (const name of ['dark', 'light']) {
-      system = name;
-      applyTheme('auto');
-      assert.equal(shown(), name);
-    }
-    system = 'light';
-    applyTheme('dark');
-    assert.deepEqual([shown(), storedTheme()], ['dark', 'dark']);
-    applyTheme('auto');
-    assert.deepEqual([shown(), storedTheme()], ['light', 'auto']);
-  });
-
-  test('lasts as long as the page where nothing may be stored, and is no other word', () => {
-    store.set('qkv-theme', 'purple');
-    assert.equal(storedTheme(), 'auto');
-    const refuse = () => {
-      throw new DOMException('no', 'SecurityError');
-    };
-    store = { get: refuse, set: refuse };
-    assert.equal(storedTheme(), 'auto');
-    applyTheme('dark');
-    assert.equal(shown(), 'dark');
   });
 });

@@ -1,10 +1,10 @@
 // The sentence and its settings, in Node: what each box shows in each state, and what is asked for by what is done with it.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
+import { enter } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
-const { layOut, rest, leave } = openWindow();
+const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const { InstrumentsPanel, initialState, tokenize, setLanguage } = await modules(
   ...['app/instruments', 'state/state', 'domain/tokenizer'],
@@ -168,38 +168,6 @@ describe('instruments: the text', () => {
     panel.update(viewOf({ text: 'ab' }));
     assert.equal(text().value, 'ab');
   });
-
-  test('is not written again where it is the same: the cursor stays', () => {
-    panel.update(viewOf());
-    let writes = 0;
-    const set = () => {
-      writes++;
-    };
-    const { value } = text();
-    Object.defineProperty(text(), 'value', { get: () => value, set });
-    panel.update(viewOf());
-    assert.equal(writes, 0);
-    panel.update(viewOf({ text: 'other' }));
-    assert.equal(writes, 1);
-  });
-
-  test('has a box as high as it is, up to three lines', async () => {
-    const heights = { offsetHeight: 40, clientHeight: 36, scrollHeight: 50 };
-    for (const name of Object.keys(heights)) {
-      Object.defineProperty(text(), name, { get: () => heights[name] });
-    }
-    panel.update(viewOf());
-    assert.equal(text().style.height, '54px', 'with its border of 4 pixels');
-    for (const [scrollHeight, height] of [[99, '103px'], [100, '104px'], [101, '104px'], [300, '104px']]) {
-      heights.scrollHeight = scrollHeight;
-      layOut({ width: 100 + scrollHeight, height: 50 });
-      await rest();
-      assert.equal(text().style.height, height);
-    } // prettier-ignore
-    heights.scrollHeight = 60;
-    text().dispatchEvent(new InputEvent('input', { bubbles: true, isComposing: true }));
-    assert.equal(text().style.height, '64px', 'it grows while somebody types');
-  });
 });
 
 describe('instruments: what is asked for', () => {
@@ -212,17 +180,6 @@ describe('instruments: what is asked for', () => {
       enter(one('#temperature-number'), value);
       assert.deepEqual(take(), [{ temperature }], value);
     } // prettier-ignore
-  });
-
-  test('by a hand that holds the temperature, until it lets go wherever it is', () => {
-    for (const end of ['pointerup', 'pointercancel']) {
-      fire(one('#tau'), 'pointerdown');
-      assert.deepEqual(take(), [true]);
-      window.dispatchEvent(new Event(end));
-      assert.deepEqual(take(), [false]);
-      for (const name of ['pointerup', 'pointercancel']) window.dispatchEvent(new Event(name));
-      assert.deepEqual(take(), []);
-    }
   });
 
   test('by a seed that is typed or drawn', () => {
@@ -251,89 +208,6 @@ describe('instruments: what is asked for', () => {
       }
       delete box.valueAsNumber;
     } // prettier-ignore
-  });
-
-  test('by a number whose box keeps the focus: it shows what was taken', () => {
-    for (const [selector, name, typed, taken] of [
-      ['#temperature-number', 'temperature', '2', 2],
-      ['#temperature-number', 'temperature', '99', 20],
-      ['#seed', 'seed', '5.6', 6],
-    ]) {
-      panel.update(viewOf());
-      const box = one(selector);
-      box.focus();
-      enter(box, typed);
-      assert.deepEqual([box.value, take()], [String(taken), [{ [name]: taken }]]);
-      panel.update(viewOf({ [name]: taken }));
-      assert.equal(box.value, String(taken));
-      enter(box, '');
-      assert.deepEqual([box.value, take()], [String(taken), []]);
-      box.blur();
-    }
-  });
-
-  test('by each list', () => {
-    panel.update(viewOf());
-    for (const [name, value, patch] of [
-      ['mask', 'none', { mask: 'none' }],
-      ['positions', 'none', { positions: 'none' }],
-      ['tokenizer', 'byte', { tokenizer: 'byte' }],
-      ['source', 'random', { source: 'random' }],
-      ['head', '3', { head: 3 }],
-      ['length', '64', { length: 64 }],
-      ['length', '', { length: null }],
-    ]) {
-      enter(one(`#choose-${name}`), value);
-      assert.deepEqual(take(), [patch]);
-    }
-  });
-
-  test('not by the button that unfolds the settings on a phone', () => {
-    const [button, controls] = [one('.unfold'), one('.controls')];
-    const state = () => [button.getAttribute('aria-expanded'), controls.classList.contains('open')];
-    const states = [state()];
-    for (let i = 0; i < 3; i++) {
-      button.click();
-      states.push(state());
-    }
-    assert.deepEqual(states, [['false', false], ['true', true], ['false', false], ['true', true]]); // prettier-ignore
-    assert.deepEqual(take(), []);
-  });
-});
-
-describe('instruments: what stays as it is', () => {
-  test('a number that is being typed', () => {
-    panel.update(viewOf({ seed: 12 }));
-    const box = one('#seed');
-    box.focus();
-    box.value = '5';
-    panel.update(viewOf({ seed: 13, temperature: 2 }));
-    assert.deepEqual([box.value, box.defaultValue, one('#temperature-number').value], ['5', '13', '2']); // prettier-ignore
-    box.blur();
-    panel.update(viewOf({ seed: 13 }));
-    assert.equal(box.value, '13');
-  });
-
-  test('a list that is open, until its options are others', () => {
-    const options = (name) => one(`#choose-${name} option`);
-    const kept = (patch, more) => {
-      const before = ['head', 'length'].map(options);
-      panel.update(viewOf({ text: 'one', length: 16, ...patch }, { look: 2, ...more }));
-      return ['head', 'length'].map((name, i) => options(name) === before[i]).join(' ');
-    };
-    for (const [patch, more, wanted, why] of [
-      [{}, {}, 'false false', 'at first'],
-      [{ head: 3, temperature: 2 }, {}, 'true true'],
-      [{ text: 'one two' }, {}, 'true false', 'as long as the text'],
-      [{}, { look: 3 }, 'false false', 'in another language'],
-      [{ source: 'random' }, {}, 'false false'],
-      [{ source: 'random' }, { model: loaded.model }, 'true true'],
-      [{ source: 'trained' }, {}, 'false true'],
-      [{ source: 'trained' }, loaded, 'false true', 'another model'],
-      [{ source: 'trained' }, loaded, 'true true'],
-    ]) {
-      assert.equal(kept(patch, more), wanted, why);
-    }
   });
 });
 

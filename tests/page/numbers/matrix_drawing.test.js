@@ -249,24 +249,24 @@ describe('layout', () => {
 
   test('of rows of a height: the plot is as wide as there is room, and its steps are powers of two', () => {
     for (const { input, placed } of layouts(14)) {
-      const { width, rows, cols, colLabels: [length] } = input;
+      const {
+        width,
+        rows,
+        cols,
+        colLabels: [length],
+      } = input;
       const { left, mode, height, rowStep, colStep } = placed;
       const what = JSON.stringify([input, placed]);
       assert.deepEqual([mode, left, height], ['flat', length + 22, Math.min(500, 14 * rows)], what);
       assert.equal(placed.width, Math.max(40, width - left - 4), what);
-      for (const [step, least, cell] of [[rowStep, 15, height / rows], [colStep, length + 8, placed.width / cols]]) {
+      for (const [step, least, cell] of [
+        [rowStep, 15, height / rows],
+        [colStep, length + 8, placed.width / cols],
+      ]) {
         assert.equal(Math.log2(step) % 1, 0, what);
         assert.ok(step * cell >= least && (step === 1 || (step / 2) * cell < least), what);
       }
     }
-  }); // prettier-ignore
-
-  test('of no labels has no room for them', () => {
-    const size = { width: 640, maxHeight: 400, rows: 3, cols: 3, rowHeight: 'square' };
-    for (const labels of [[], [-1]]) {
-      const placed = web.layoutMatrix({ ...size, rowLabels: labels, colLabels: labels, colUpright: labels });
-      assert.deepEqual([placed.left, placed.rowRoom, placed.mode], [10, 0, 'flat']);
-    } // prettier-ignore
   });
 });
 
@@ -281,23 +281,6 @@ describe('palette', () => {
     assert.deepEqual(bytesOf(paint.background), [...bytes(THEME['--surface']), 255]);
     assert.deepEqual(bytesOf(paint.hatch), [...bytes(THEME['--hatch']), 255]);
     assert.deepEqual(bytesOf(paint.notANumber), [255, 0, 255, 255]);
-  });
-
-  test('reads each colour of one pixel, which it says it reads back', () => {
-    web.forgetPalette();
-    web.palette();
-    assert.equal(reads.length, 8);
-    for (const read of reads)
-      assert.deepEqual(read, [1, 1, { willReadFrequently: true }, 4, [[0, 0, 1, 1]]]);
-  });
-
-  test('is read once for a theme', () => {
-    const first = web.palette();
-    assert.equal(web.palette(), first);
-    theme = { ...THEME, '--ink': '#ffffff' };
-    assert.equal(web.palette(), first);
-    web.forgetPalette();
-    assert.equal(web.palette().ink, '#ffffff');
   });
 
   test('of signed values goes from the neutral colour to both ends in 127 steps', () => {
@@ -333,20 +316,5 @@ describe('palette', () => {
     assert.deepEqual([image.width, image.height, x, y, more], [256, 1, 0, 0, []]);
     assert.deepEqual([...image.data], [...web.cividis]);
     assert.throws(() => web.paintRamp(document.createElement('div'), web.cividis), /legend canvas/);
-  });
-});
-
-describe('elements', () => {
-  test('that are not there, or of another kind, are a mistake of ours', () => {
-    const root = document.createElement('div');
-    root.innerHTML = '<p class="a"></p>';
-    assert.equal(web.find(root, '.a', HTMLElement), root.firstChild);
-    assert.throws(() => web.find(root, '.b', HTMLElement), /nothing here is a HTMLElement \.b/);
-    assert.throws(() => web.find(root, '.a', HTMLCanvasElement), /a HTMLCanvasElement \.a/);
-    const { getContext } = HTMLCanvasElement.prototype;
-    HTMLCanvasElement.prototype.getContext = () => null;
-    const canvas = document.createElement('canvas');
-    assert.throws(() => web.context2d(canvas), /this browser has no 2-D canvas/);
-    HTMLCanvasElement.prototype.getContext = getContext;
   });
 });

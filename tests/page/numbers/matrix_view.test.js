@@ -2,14 +2,11 @@
 // key or another model does to it, what it says of that and to whom, and what it does not draw again.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { openWindow, SIZE } from '../support/window.js';
+import { openWindow } from '../support/window.js';
 
-const { rest, delays, layOut, leave } = openWindow();
+const { rest, delays, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
-const { brushing, cellEdges, MatrixView } = await modules(
-  'ui/matrix/{view,brush}',
-  'domain/cell_edges',
-);
+const { cellEdges, MatrixView } = await modules('ui/matrix/{view,brush}', 'domain/cell_edges');
 
 afterEach(() => {
   leave();
@@ -65,70 +62,6 @@ function put() {
   };
   return { view, plot, heard, shown, become, move, click, key, say, at };
 }
-
-test('matrix view: a place that is none has a middle all the same', async () => {
-  const { view, become } = put();
-  assert.equal(view.querySelector('[role=gridcell]').id, 'matrix-cell-1', 'the first on the page');
-  layOut({ width: 333, height: 9 });
-  become(modelOf(9, 9));
-  await rest();
-  const { width } = view.size;
-  assert.equal(width % 2, 1);
-  assert.deepEqual(view.cellCentre({ row: 9, col: 9 }), { x: width >> 1, y: width >> 1 });
-  assert.deepEqual(view.cellCentre({ row: 99, col: -1 }), { x: 0, y: 0 });
-  become(null);
-  assert.deepEqual(view.cellCentre({ row: 0, col: 0 }), { x: width >> 1, y: width >> 1 });
-});
-
-test('matrix view: is drawn when there is a model and a width, and says that its canvas changes size', async () => {
-  const { view, heard, become } = put();
-  const resized = () => heard.splice(0).filter(([name]) => name === 'surface-resized').length;
-  assert.deepEqual([view.shown, view.cellAt({ clientX: 110, clientY: 55 })], [null, null]);
-  become(modelOf(4, 5));
-  assert.deepEqual([view.size, resized()], [{ width: 0, height: 0 }, 0]);
-  await rest();
-  assert.equal(resized(), 1);
-  const plot = view.querySelector('.matrix-plot');
-  const counts = ['rowcount', 'colcount', 'label'].map((name) => plot.getAttribute(`aria-${name}`));
-  assert.deepEqual(counts, ['4', '5', '4 by 5']);
-  for (const [width, changes] of [[640.4, 0], [320, 1], [0, 0], [SIZE.width, 1]]) {
-    layOut({ width, height: 9 });
-    await rest();
-    assert.equal(resized(), changes, `${width} wide`);
-    assert.ok(view.size.width < Math.max(width, 320));
-  } // prettier-ignore
-  const { width } = view.size;
-  for (const ratio of [1.5, 2]) {
-    globalThis.devicePixelRatio = ratio;
-    become(modelOf(4, 5, { look: ratio }));
-    assert.equal(view.size.width, Math.round(ratio * width));
-    for (const [row, col] of [[0, 0], [3, 4]]) {
-      const { x, y } = view.cellCentre({ row, col });
-      assert.ok(Math.abs(x - ((col + 0.5) / 5) * view.size.width) <= 1, `${col}: ${x}`);
-      assert.ok(Math.abs(y - ((row + 0.5) / 4) * view.size.height) <= 1, `${row}: ${y}`);
-    } // prettier-ignore
-  }
-  globalThis.devicePixelRatio = 1;
-  // As high as the window leaves room for, from 300 to 640 pixels.
-  for (const [height, most] of [[200, 300], [700, 550], [2000, 640]]) {
-    globalThis.innerHeight = height;
-    become(modelOf(99, 5, { rowHeight: 20, look: 10 + height }));
-    assert.equal(view.size.height, most);
-  } // prettier-ignore
-});
-
-test('matrix view: is built once, and each has an id of its own', () => {
-  const [a, b] = [put().view, put().view];
-  const ids = [a, b].map((view) => view.querySelector('[role=gridcell]').id);
-  assert.match(ids[0], /^matrix-cell-\d+$/);
-  assert.equal(Number(ids[1].split('-').at(-1)), Number(ids[0].split('-').at(-1)) + 1);
-  for (const [i, view] of [a, b].entries()) {
-    const plot = view.querySelector('.matrix-plot');
-    assert.equal(plot.getAttribute('aria-activedescendant'), ids[i]);
-    document.body.append(view);
-    assert.equal(view.querySelector('.matrix-plot'), plot);
-  }
-});
 
 /** A view of 10 x 10 cells that is drawn. */
 async function drawn(more) {
@@ -319,17 +252,6 @@ describe('matrix view: the live region', () => {
     assert.deepEqual(said.slice(4), ['all of 3,1']);
   });
 
-  test('says no more of a cell when the focus has left', async () => {
-    const { plot, key, become, said } = await listened();
-    become(modelOf(10, 10, { describe: () => 'a part', knows: () => false }));
-    key('ArrowDown');
-    await rest();
-    plot.dispatchEvent(new Event('blur'));
-    become(modelOf(10, 10));
-    key('ArrowDown');
-    assert.deepEqual(said, ['a part']);
-  });
-
   test('says what was pinned, and nothing of what is only pointed at', async () => {
     const { view, move, click, key, said } = await listened();
     move(3, 3);
@@ -345,45 +267,6 @@ describe('matrix view: the live region', () => {
     await rest();
     assert.equal(said.length, 2, 'of a matrix that is gone it says nothing');
   });
-});
-
-test('matrix view: a stroke of the brush is told in cells, and only of the first button', async () => {
-  const { view, plot, say, at } = await drawn();
-  const painted = [];
-  brushing(view, ({ row, col }, begins) => painted.push(`${row},${col}${begins ? '!' : ''}`));
-  const captured = [];
-  plot.setPointerCapture = (id) => captured.push(id);
-  const pointer = (type, x, y, more) =>
-    say(type, PointerEvent, { ...at(x, y), pointerId: 7, pointerType: 'mouse', ...more });
-  assert.equal(view.paintable, true);
-  pointer('pointermove', 2, 2);
-  pointer('pointerdown', 1, 1, { button: 1 });
-  pointer('pointermove', 2, 2);
-  pointer('pointerup', 2, 2);
-  pointer('pointerdown', 11, 1);
-  pointer('pointerup', 11, 1);
-  assert.deepEqual([painted, captured], [[], []]);
-  pointer('pointerdown', 1, 1);
-  assert.deepEqual(captured, [7]);
-  pointer('pointermove', 1, 1);
-  pointer('pointermove', 1, 2);
-  pointer('pointermove', 2, 2);
-  pointer('pointermove', 8, 4);
-  pointer('pointermove', 5, 9);
-  pointer('pointermove', 11, 9);
-  pointer('pointermove', 3, 1);
-  pointer('pointercancel', 3, 1);
-  pointer('pointermove', 0, 0);
-  pointer('pointerup', 0, 0);
-  const cells = [
-    ...['1,1!', '2,1', '2,2', '2,3', '3,4', '3,5', '3,6', '4,7', '4,8'],
-    ...['5,7', '6,7', '7,6', '8,6', '9,5', '8,5', '7,5', '6,4', '5,4', '4,4', '3,4', '2,3', '1,3'],
-  ];
-  assert.deepEqual(painted, cells);
-  painted.length = 0;
-  view.model = null;
-  for (const key of [' ', 'Enter']) assert.equal(say('keydown', KeyboardEvent, { key }), false);
-  assert.deepEqual(painted, []);
 });
 
 test('matrix view: edges of cells', () => {

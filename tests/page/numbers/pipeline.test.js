@@ -18,30 +18,6 @@ globalThis.ImageData = class {
   }
 };
 
-/** The engine, with a count of what was made of it and not yet ended. */
-function counted() {
-  const alive = { tensors: 0, layers: 0 };
-  const of = (kind, made) => {
-    alive[kind]++;
-    const dispose = made.dispose.bind(made);
-    made.dispose = () => {
-      alive[kind]--;
-      dispose();
-    };
-    return made;
-  };
-  const qkv = new Proxy(core, {
-    get(target, name) {
-      if (name === 'tensor') return (...args) => of('tensors', target.tensor(...args));
-      if (name === 'multiHeadAttention')
-        return (...args) => of('layers', target.multiHeadAttention(...args));
-      const value = target[name];
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  return { qkv, alive };
-}
-
 const tokensOf = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
 const LAYER = {
   ...{ source: 'random', seed: 7, tokens: tokensOf(5), positions: 'sinusoidal', mask: 'causal' },
@@ -98,44 +74,6 @@ describe('pipeline: stages', () => {
       'values',
       'query row',
     ]);
-  });
-
-  test('keep the heads of a model for another text, and some rows while the temperature is dragged', () => {
-    const pipeline = new web.Pipeline(core);
-    const { list } = pipeline.heads(LAYER);
-    assert.equal(pipeline.heads({ ...LAYER, tokens: tokensOf(6) }).list, list);
-    assert.notEqual(pipeline.heads({ ...LAYER, seed: 8 }).list, list);
-    const dragged = (count) => {
-      const request = requestOf({ tokens: tokensOf(count) }, { dragging: true });
-      const { ran, step } = pipeline.run(1, request).frame;
-      return [
-        step,
-        ran.includes('preview scores') && ran.includes('preview'),
-        ran.includes('head'),
-      ];
-    };
-    assert.deepEqual(dragged(300), [2, true, false]);
-    assert.deepEqual(dragged(512), [2, true, false]);
-    assert.deepEqual(dragged(256), [1, false, true]);
-  });
-
-  test('give back to the core what they replace', () => {
-    const { qkv, alive } = counted();
-    const pipeline = new web.Pipeline(qkv);
-    const after = (layer, view) => {
-      pipeline.run(1, requestOf(layer, view));
-      return { ...alive };
-    };
-    assert.deepEqual(after({}), { tensors: 2, layers: 4 });
-    assert.deepEqual(after({ tokens: tokensOf(7) }), { tensors: 2, layers: 4 });
-    assert.deepEqual(after({ seed: 9 }), { tensors: 2, layers: 4 });
-    assert.deepEqual(after({ source: 'constructed' }), { tensors: 2, layers: 6 });
-    const long = { tokens: tokensOf(300) };
-    assert.deepEqual(after(long, { dragging: true }), { tensors: 3, layers: 4 }, 'scores are kept');
-    assert.deepEqual(after({ ...long, mask: 'none' }, { dragging: true }), {
-      tensors: 3,
-      layers: 4,
-    });
   });
 
   test('of a trained model follow the model and the text, and are nothing without one', () => {
@@ -289,27 +227,5 @@ describe('pictures: of a head', () => {
     assert.deepEqual(draw(values, place(5, 6, 2)), done);
     pictures.surfaces.clear();
     assert.deepEqual(draw(values, place(1, 1)), [[], 0, 1], 'a canvas that is not there');
-  });
-
-  test('are not painted where there is no room, nor told of where the worker paints', () => {
-    const { pictures, painted } = newPictures(() => null);
-    pictures.palette = palette;
-    const pixels = {};
-    for (const at of [place(0, 5), place(5, 0), place(1, 1)]) pictures.map(pixels, values, at);
-    assert.equal(painted.length, 1);
-    assert.deepEqual(pixels, {});
-  });
-
-  test('of all heads are painted on canvases of their own, every time', () => {
-    const { pictures, painted, log } = newPictures();
-    const head = (name = 'map') => pictures.head(name, { width: 4, height: 5 }, values, 2);
-    assert.equal(head(), null);
-    pictures.palette = palette;
-    assert.deepEqual([head(), head(), head('other')], ['pixels', 'pixels', null]);
-    assert.deepEqual([painted.length, log.length], [2, 0]);
-    assert.deepEqual(
-      [painted[0][0], painted[0][3], painted[0][1].rows],
-      [{ width: 4, height: 5 }, 2, 2],
-    );
   });
 });

@@ -112,29 +112,6 @@ describe('row', () => {
     const { qkv, log } = coreOf({ silent: true });
     assert.throws(() => web.rowFrames({ qkv, log }).compute(requestOf(), HERE), /left out/);
   });
-
-  test('is computed again only where something is otherwise', () => {
-    const { qkv, log } = coreOf();
-    const { compute } = web.rowFrames({ qkv, log });
-    const heads = { ...headsOf(3), count: 3 };
-    const ran = (request, scene) => {
-      log.length = 0;
-      const { learned } = compute(request, scene);
-      return [...log, learned === null ? 'none' : `of ${learned.query}`];
-    };
-    const trained = (more) => ({
-      ...{ heads, layer: { source: 'trained', mask: 'causal', temperature: 1 } },
-      view: { head: 0, query: 2, ...more },
-    });
-    assert.deepEqual(ran(requestOf(), HERE), ['row steps', 'row', 'none']);
-    assert.deepEqual(ran(requestOf(), HERE), ['none']);
-    assert.deepEqual(ran(requestOf({ query: 0 }), HERE), ['row steps', 'row', 'none']);
-    assert.deepEqual(ran(requestOf({ query: 0 }), trained()), ['learned row', 'row', 'of 2']);
-    assert.deepEqual(ran(requestOf({ query: 0 }), trained()), ['of 2']);
-    assert.deepEqual(ran(requestOf(), trained()), ['row steps', 'row', 'of 2']);
-    const empty = { ...trained({ query: -1 }), heads: { ...heads, count: 0 } };
-    assert.deepEqual(ran(requestOf(), empty), ['learned row', 'row', 'none']);
-  });
 });
 
 // ---- a row of a trained head ----
@@ -283,38 +260,4 @@ test('pair: its errors are those of the score, the weight and the output', () =>
   near(error.output, 0.5);
   assert.ok(sums.output > 0.25);
   assert.equal(compute({ key: 1 }, { ...scene, query: null }), null);
-});
-
-test('pair: is computed again only where something is otherwise', () => {
-  const { qkv, log } = coreOf();
-  const { compute } = web.pairFrames({ qkv, log });
-  const scene = pairScene(5, 3);
-  const ran = (key, more) => {
-    log.length = 0;
-    compute({ key }, { ...scene, ...more });
-    return log.join();
-  };
-  assert.equal(ran(1), 'pair: q, k, v,pair: float64,pair');
-  assert.equal(ran(1), '');
-  assert.equal(ran(1, { layer: { ...scene.layer } }), '');
-  assert.equal(ran(2), 'pair');
-  assert.equal(ran(2, { layer: { ...scene.layer, temperature: 2 } }), 'pair');
-  assert.equal(ran(2, { layer: { mask: 'none', temperature: 2 } }), 'pair');
-});
-
-// ---- masks ----
-
-test('masks: of no tokens and of a trained model there is no grid, and of other requests it is computed again', () => {
-  const layer = { source: 'yours', tokens: ['x1', 'x2', 'x3'], numbers, temperature: 2, positions: 'none' };
-  const kind = { maskKind: 'causal', maskSize: 1, maskPaint: 'f'.repeat(64), maskShuffle: 0 };
-  const { qkv, log } = coreOf();
-  const { compute } = web.masksFrames({ qkv, log, whole: null });
-  const scene = (more) => ({ heads: { model: null }, layer: { ...layer, ...more }, view: { head: 0 } });
-  for (const [more, ran] of [[{}, 'masks'], [{}, ''], [{ maskShuffle: 3 }, 'masks']]) {
-    log.length = 0;
-    compute({ ...kind, ...more }, scene());
-    assert.equal(log.join(), ran);
-  }
-  assert.equal(compute(kind, scene({ tokens: [] })), null);
-  assert.equal(compute(kind, scene({ source: 'trained' })), null);
 }); // prettier-ignore

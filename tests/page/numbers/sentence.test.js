@@ -1,7 +1,6 @@
 // The words of the sentence, in Node: how full each box is, which one is the query, and the boxes that the HTML came with.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -105,16 +104,6 @@ test('sentence: without words there is an example, and more than 64 words have n
 }); // prettier-ignore
 
 describe('sentence: a hand', () => {
-  test('chooses the query', () => {
-    put().update(viewOf());
-    const [, , third] = panel.querySelectorAll('input');
-    third.checked = true;
-    fire(third, 'change');
-    assert.deepEqual(asked, [{ query: 2 }]);
-    fire(panel.querySelector('.chips'), 'change');
-    assert.equal(asked.length, 1);
-  });
-
   test('asks for the example, and writes on in it', () => {
     document.body.innerHTML = '<textarea id="text"></textarea>';
     put().update(viewOf({ tokens: [], frame: null }));
@@ -125,42 +114,6 @@ describe('sentence: a hand', () => {
     document.getElementById('text').remove();
     panel.querySelector('.example').click();
     assert.deepEqual(asked, [{ text: defaultText('zh'), query: null }]);
-  });
-});
-
-describe('sentence: what stays as it is', () => {
-  const chips = () => [...panel.querySelectorAll('.chip')];
-  test('are the boxes of the same words, and the caption of the same head', () => {
-    const tokens = [...TOKENS];
-    put().update(viewOf({ tokens }));
-    const [first] = chips();
-    const caption = panel.querySelector('#chips-caption').firstChild;
-    panel.update(viewOf({ tokens, query: 2 }));
-    assert.equal(chips()[0], first);
-    assert.equal(panel.querySelector('#chips-caption').firstChild, caption);
-    panel.update(viewOf({ tokens: [...TOKENS] }));
-    assert.notEqual(chips()[0], first, 'of a list that is another one');
-  });
-
-  test('are boxes whose word says the same as before, and all of them while nothing changed', () => {
-    const tokens = [...TOKENS];
-    put();
-    const view = viewOf({ tokens });
-    panel.update(view);
-    const [box] = chips();
-    box.querySelector('.share').textContent = 'kept';
-    panel.update(view);
-    assert.equal(box.querySelector('.share').textContent, 'kept');
-    panel.update(viewOf({ tokens, row: [0.25, 0.5, 0.25] }));
-    assert.equal(box.querySelector('.share').textContent, 'kept', 'its weight is the same');
-    const [, second] = chips();
-    assert.equal(second.querySelector('.share').textContent, '.500');
-    for (const more of [{ query: 0, of: 0 }, { mask: 'none' }, { look: 2 }]) {
-      chips()[0].querySelector('input').checked = false;
-      chips()[0].classList.add('masked');
-      panel.update(viewOf({ tokens, row: view.frame.query.weights, ...more }));
-      assert.equal(chips()[0].classList.contains('masked'), false, JSON.stringify(more));
-    }
   });
 });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const { TrainedModel, firstRequest, isFirst, initialState, defaultText, requestOf } = await modules(
+const { TrainedModel, initialState, requestOf } = await modules(
   'app/{trained_model,first,request}',
   'state/{state,first}',
 );
@@ -142,50 +142,6 @@ describe('trained: as a source of the other panels', () => {
     model.receive(answers({ reading }));
     assert.deepEqual(seen(), [null, [], null, 'none']);
     assert.deepEqual(model.tokens, { tokens: [], own: 0, total: 0, textCut: false });
-  });
-});
-
-describe('first: what the page asks for when it is opened', () => {
-  test('is its first state, with the row at home and the whole matrix', () => {
-    for (const language of ['en', 'zh']) {
-      const state = initialState(language);
-      const request = firstRequest(language);
-      const { tokens } = request.layer;
-      assert.equal(
-        tokens.join('').replaceAll(/\s/g, ''),
-        defaultText(language).replaceAll(/\s/g, ''),
-      );
-      const query = tokens.findLastIndex((token) => /^(it|它)$/.test(token));
-      const seen = {
-        query,
-        told: query,
-        dragging: false,
-        sees: () => false,
-        surfaces: {},
-        ratio: 1,
-      };
-      const { view, ...rest } = requestOf(state, tokens, seen);
-      assert.deepEqual(request, { ...rest, view: { ...view, matrix: true } });
-      assert.deepEqual([request.ratio, request.surfaces, request.row], [1, {}, null]);
-      const { query: row, told, dragging, matrix } = request.view;
-      assert.deepEqual([row, told, dragging, matrix], [query, query, false, true]);
-    }
-  });
-
-  test('is on the map as long as nothing was changed that the map shows', () => {
-    assert.equal(isFirst(initialState('en')), true);
-    assert.equal(isFirst(initialState('zh')), true);
-    const patches = [
-      ...[{ text: 'a' }, { tokenizer: 'byte' }, { length: 3 }, { source: 'random' }],
-      ...[{ positions: 'none' }, { mask: 'none' }, { temperature: 2 }, { head: 1 }],
-      ...[{ other: 1 }, { show: 'log' }, { look: 'arcs' }, { query: 7 }],
-    ];
-    assert.deepEqual(
-      patches.filter((patch) => isFirst(stateOf(patch))),
-      [],
-    );
-    assert.equal(isFirst(stateOf({ seed: 3, scheme: 't5', controls: false })), true);
-    assert.equal(isFirst(stateOf({ language: 'zh' })), false, 'the text is of the other language');
   });
 });
 

@@ -1,9 +1,9 @@
 // What all panels are made of, in Node: numbers in words, questions to guess, themes, and the class that every panel extends.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { openWindow, SIZE } from '../support/window.js';
+import { openWindow } from '../support/window.js';
 
-const { rest, leave } = openWindow();
+const { leave } = openWindow();
 const media = [];
 let dark = false;
 globalThis.matchMedia = (query) => {
@@ -29,53 +29,6 @@ test('tokens: a chip has the share of its weight, and its slider a logarithmic s
   assert.deepEqual([-130, -100, 0, 48, 130].map(web.fromSlider), [0.0501, 0.1, 1, 3.02, 20]);
   const chip = web.chipHtml({ position: 3, token: 'a&amp;b', share: '.25', weight: 0.25 });
   assert.match(chip, /value="3"[^]*y="0\.75"[^]*a&amp;b[^]*"position">3<[^]*"share">\.25</);
-});
-
-// ---- questions ----
-
-test('guess: what it asks, says and asks for', async () => {
-  const guess = document.createElement('qkv-guess');
-  document.body.append(guess);
-  const heard = [];
-  for (const name of ['guessed', 'guess-again']) {
-    document.addEventListener(name, ({ type, detail }) => heard.push([type, detail]));
-  }
-  const choices = [
-    { value: 'a', label: 'First' },
-    { value: 'b', label: '<Second>' },
-  ];
-  const find = (selector) => guess.querySelector(selector);
-  const labels = () => [...guess.querySelectorAll('[data-guess]')].map(({ textContent }) => textContent);
-  guess.ask('Which?', choices);
-  assert.deepEqual([find('.guess').hidden, find('.guess-question').textContent], [false, 'Which?']);
-  assert.deepEqual(labels().slice(0, 2), ['First', '<Second>']);
-  const button = find('[data-guess=a]');
-  guess.ask('Which?', [...choices]);
-  assert.ok(find('[data-guess=a]') === button, 'the same question keeps its buttons');
-  for (const name of ['a', 'b', 'show']) find(`[data-guess=${name}]`).click();
-  assert.deepEqual(heard.splice(0), [['guessed', 'a'], ['guessed', 'b'], ['guessed', null]]);
-  find('.guess-question').click();
-  assert.deepEqual(heard, [], 'a press beside');
-  guess.ask(null);
-  assert.equal(find('.guess').hidden, true);
-  guess.ask('Really?');
-  assert.equal(labels().length, 1, 'without choices it can be shown');
-  for (const [act, answer, again] of [
-    [() => guess.tell('Right'), 'Right', true],
-    [() => guess.tell(''), '', false],
-    [() => guess.tell('So', false), 'So', false],
-    [() => guess.tell('', true), '', true],
-  ]) {
-    act();
-    assert.deepEqual([find('.guess-answer').textContent, find('.guess-again').hidden], [answer, !again]);
-  }
-  find('.guess-again').click();
-  assert.deepEqual(heard, [['guess-again', null]]);
-  let prevented;
-  find('[data-guess=show]').focus = (options) => (prevented = options);
-  guess.focusFirst();
-  await rest();
-  assert.deepEqual(prevented, { preventScroll: true });
 }); // prettier-ignore
 
 // ---- themes ----
@@ -171,52 +124,6 @@ class Pair extends web.CompositePanel {
 customElements.define('qkv-test-pair', Pair);
 
 describe('panels', () => {
-  test('are built once, of what the HTML gave them', () => {
-    const panel = document.createElement('qkv-test-sample');
-    panel.textContent = 'given';
-    document.body.append(panel);
-    document.body.append(panel);
-    assert.deepEqual(panel.built, ['adopt given', 'template', `ready ${web.t('page.comma')}`]);
-    assert.deepEqual(panel.surfaces(), {});
-  });
-
-  test('know what has changed, and say what they want', () => {
-    const panel = document.createElement('qkv-test-sample');
-    document.body.append(panel);
-    const same = {};
-    const steps = [[1, same], [1, same], [2, same], [2, {}], [2], [2], [], [], [NaN], [NaN]];
-    assert.deepEqual(
-      steps.map((inputs) => panel.changed(...inputs)),
-      [true, false, true, true, true, false, true, false, true, true],
-    );
-    const heard = [];
-    for (const name of ['state-change', 'canvas-given', 'surface-resized']) {
-      document.addEventListener(name, ({ detail }) => heard.push([name, detail]));
-    }
-    const canvas = document.createElement('canvas');
-    panel.change({ seed: 1 });
-    panel.give('map', canvas);
-    panel.resized();
-    assert.deepEqual(heard, [
-      ['state-change', { seed: 1 }],
-      ['canvas-given', { name: 'map', canvas }],
-      ['surface-resized', null],
-    ]);
-    assert.throws(() => panel.find('.c', HTMLElement), /nothing here is a HTMLElement \.c/);
-  });
-
-  test('made of others hand on their view and collect their surfaces', () => {
-    const panel = document.createElement('qkv-test-pair');
-    document.body.append(panel);
-    const [one, two] = panel.parts;
-    one.surfaces = () => ({ a: SIZE });
-    two.surfaces = () => ({ b: SIZE });
-    const view = {};
-    panel.update(view);
-    assert.deepEqual([one.given, two.given], [view, view]);
-    assert.deepEqual(panel.surfaces(), { a: SIZE, b: SIZE });
-  });
-
   test('know whether a frame is of the tokens on the page', () => {
     const list = ['a', 'b'];
     const current = (tokens, of = list) =>

@@ -185,30 +185,6 @@ describe('worker: the engine', () => {
     await turn();
     assert.deepEqual(types(), ['frame', 'ready']);
   });
-
-  test('that is there stays when it is started again, with its canvases and its model', async () => {
-    await ready();
-    say({ type: 'surface', name: 'map', canvas: 'a canvas' });
-    say({ type: 'model', message: 'load' });
-    await turn();
-    const { pipeline } = worked;
-    worked.init = () => assert.fail('there is an engine');
-    say({ type: 'start' });
-    run(3, requestOf('again'));
-    await turn();
-    assert.deepEqual(types(), ['ready', 'frame']);
-    assert.equal(worked.pipeline, pipeline);
-    assert.deepEqual([pipeline.pictures.surfaces.size, pipeline.model], [1, worked.hosts[0]]);
-  });
-
-  test('that is still loading is not loaded twice', async () => {
-    const { init } = worked;
-    let loads = 0;
-    worked.init = () => (loads++, init());
-    for (let i = 0; i < 2; i++) say({ type: 'start' });
-    await turn();
-    assert.deepEqual([types(), loads], [['ready', 'ready'], 1]);
-  });
 });
 
 describe('worker: a frame', () => {
@@ -227,20 +203,6 @@ describe('worker: a frame', () => {
         [pixels.map.data.buffer, pixels.masks.data.buffer],
       ],
     ]);
-  });
-
-  test('tells only what is not on the page already', async () => {
-    await ready();
-    const [kept, more] = [[1], [2]];
-    const newsOf = (id, frame) => {
-      worked.frame = () => ({ frame, pixels: {} });
-      run(id, requestOf('one'));
-      return posted()[0][0].news;
-    };
-    assert.deepEqual(newsOf(1, { kept, other: null }), { kept, other: null, time: 0 });
-    assert.deepEqual(newsOf(2, { kept, other: more }), { other: more });
-    assert.deepEqual(newsOf(3, { kept, other: [2] }), { other: [2] });
-    assert.deepEqual(newsOf(4, { kept: [1], other: null }), { kept: [1], other: null });
   });
 
   test('that fails is told with its number and the reason, and another is answered', async () => {
@@ -359,54 +321,6 @@ describe('worker: the work behind a frame', () => {
     assert.deepEqual(worked.begun, ['one', 'one']);
   });
 
-  test('goes on for the same, and tells the new number', async () => {
-    await ready();
-    worked.steps = [{ takes: 7 }, { tells: { report: report({}), pixels: {} } }];
-    run(1, requestOf('one'));
-    goOff();
-    run(2, requestOf('one'));
-    posted();
-    goOff();
-    assert.deepEqual(types(), ['report', 'rest 2']);
-    assert.deepEqual(worked.begun, ['one']);
-  });
-
-  test('is not known before it is checked', async () => {
-    await ready();
-    worked.steps = [{ tells: { report: report({}), pixels: {} } }];
-    run(1, requestOf('one'));
-    goOff();
-    run(2, requestOf('one'));
-    goOff();
-    assert.deepEqual(worked.begun, ['one', 'one']);
-  });
-
-  test('is left when something else is asked, whatever was under way', async () => {
-    await ready();
-    worked.steps = [{ takes: 7 }, {}];
-    run(1, requestOf('one'));
-    const [old] = worked.timers.values();
-    run(2, requestOf('two'));
-    posted();
-    old.act(...old.args); // it was too late to take it back
-    assert.deepEqual([worked.begun, posted()], [[], []]);
-    goOff();
-    assert.deepEqual(worked.begun, ['two']);
-  });
-
-  test('that is left for what is known already does not come back', async () => {
-    await ready();
-    worked.steps = [{ tells: { report: report({ check: 'checked' }), pixels: {} } }];
-    run(1, requestOf('one'));
-    goOff();
-    run(2, requestOf('two'));
-    const [old] = worked.timers.values();
-    run(3, requestOf('one'));
-    posted();
-    old.act(...old.args);
-    assert.deepEqual([worked.begun, posted()], [['one'], []]);
-  });
-
   test('that fails is told, and begins again when it is asked for again', async () => {
     await ready();
     worked.steps = [{ throws: 'no report' }];
@@ -476,16 +390,6 @@ describe('worker: studies', () => {
     posted();
     goOff();
     assert.deepEqual(types(), ['studies', 'rest 3']);
-  });
-
-  test('keep the worker from resting while the work behind the frame is done', async () => {
-    await ready();
-    worked.study.busy = true;
-    run(1, requestOf('one'));
-    const [work] = worked.timers.values();
-    posted();
-    work.act(...work.args);
-    assert.deepEqual(types(), []);
   });
 
   test('that fail are dropped and told', async () => {
