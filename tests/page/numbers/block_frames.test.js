@@ -43,44 +43,6 @@ const sceneOf = (tokens = TOKENS, { layer = {}, head = 1, heads = {} } = {}) => 
   view: { head },
 });
 
-test('block: what is computed again after a change', () => {
-  const log = [];
-  const { compute } = web.blockFrames({ qkv, log });
-  const scene = sceneOf();
-  const first = compute(REQUEST, scene);
-  const ran = (request = {}, more = {}) => {
-    log.length = 0;
-    const { heads, layer, view } = scene;
-    const other = { heads: { ...heads, ...more.heads }, layer: { ...layer, ...more.layer }, view: { ...view, ...more.view } }; // prettier-ignore
-    compute({ ...REQUEST, ...request }, other);
-    const list = log.join(', ');
-    compute(REQUEST, scene);
-    return list;
-  };
-  assert.equal(log.splice(0).join(), 'block input,block,block cross,block tap,block view');
-  assert.equal(compute(REQUEST, scene), first);
-  const all = 'block, block cross, block tap, block view';
-  for (const [request, more, again] of [
-    [{}, {}, ''],
-    [{ tap: 'concat' }, {}, 'block tap, block view'],
-    [{ place: 'post' }, {}, 'block, block tap, block view'],
-    [{ type: 'rms' }, {}, 'block, block tap, block view'],
-    [{ context: ['A', 'dog'] }, {}, ''],
-    [{ context: ['A', 'cat'] }, {}, 'block cross, block view'],
-    [{}, { layer: { tokens: ['The', 'dog', 'sat'] } }, 'block cross, block view'],
-    [{}, { layer: { seed: 2 } }, 'block, block tap, block view'],
-    [{}, { layer: { mask: 'none' } }, 'block, block tap, block view'],
-    [{}, { layer: { positions: 'none' } }, 'block cross, block view'],
-    [{}, { layer: { temperature: 2 } }, all],
-    [{}, { view: { head: 0 } }, all],
-    [{}, { heads: { x: inputOf(['The', 'dog', 'sat']) } }, `block input, ${all}`],
-  ]) {
-    assert.equal(ran(request, more), again, JSON.stringify([request, more]).slice(0, 80));
-  }
-  assert.equal(compute(REQUEST, sceneOf(TOKENS, { heads: { model: null } })), null);
-  assert.equal(compute(REQUEST, sceneOf(TOKENS, { heads: { count: 0 } })), null);
-});
-
 test('block: a frame has the taps of the block, and the chosen one whole', () => {
   for (const [tap, head] of [
     ['concat', 1],
@@ -123,32 +85,6 @@ test('block: of long texts the first 64 tokens are read, and a sentence of no wo
   assert.equal(cross.weights.length, 128);
   const empty = compute({ ...REQUEST, context: [] }, sceneOf()).cross;
   assert.deepEqual(empty, { head: 1, rows: TOKENS, cols: [], weights: new Float32Array() });
-});
-
-test('block: what is painted of it', () => {
-  const { compute, pictures } = web.blockFrames({ qkv, log: [] });
-  const palette = { diverging: 'diverging' };
-  const of = (tap, mask = 'causal') => compute({ ...REQUEST, tap }, sceneOf(TOKENS, { layer: { mask } })); // prettier-ignore
-  const places = ({ place }, values) => values.map(place);
-  const sum = of('sum1');
-  const { range, data } = sum.shown;
-  const picture = pictures.block.picture(sum, palette);
-  assert.equal(pictures.block.of(sum), sum.shown);
-  assert.deepEqual([picture.rows, picture.cols, picture.signed, picture.ramp], [3, D, true, 'diverging']); // prettier-ignore
-  assert.equal(picture.values, data);
-  assert.deepEqual(picture.allowed(0), [0, D], 'all of a row');
-  assert.deepEqual(places(picture, [-range, 0, range]), [1, 128, 255]);
-  const weights = pictures.block.picture(of('weights'), palette);
-  assert.deepEqual([weights.rows, weights.cols, weights.signed], [3, 3, false]);
-  assert.equal(weights.ramp, web.cividisPixels);
-  assert.deepEqual([0, 1, 2].map((row) => weights.allowed(row)), [[0, 1], [0, 2], [0, 3]]); // prettier-ignore
-  assert.deepEqual(places(weights, [0, 1]), [0, 255]);
-  const cross = pictures.cross.picture(sum, palette);
-  assert.equal(pictures.cross.of(sum), sum.cross);
-  assert.deepEqual([cross.rows, cross.cols, cross.signed], [3, 2, false]);
-  assert.equal(cross.values, sum.cross.weights);
-  assert.equal(cross.ramp, web.cividisPixels);
-  assert.deepEqual([cross.allowed(0), places(cross, [0, 1])], [[0, 2], [0, 255]]); // prettier-ignore
 });
 
 test('block: weights over another sentence are those of the formula', () => {
@@ -234,19 +170,6 @@ test('block: what a state asks for, and what a link says of it', () => {
 const requestOf = (layer = {}) => ({
   layer: { ...layerOf(TOKENS), source: 'random', seed: 7, ...layer },
   ...{ type: 'layer', depth: 2, seed: 3, rule: 'scaled' },
-});
-
-test('block: a study of stacks tells how much is done, and stops at nothing to do', () => {
-  const parts = [];
-  const study = web.depthStudy(qkv, requestOf());
-  let step = study.next();
-  for (; !step.done; step = study.next()) parts.push(Math.round(1000 * step.value) / 1000);
-  // Of each of 10 stacks two blocks and eight gradients, and then that it is done.
-  const wanted = Array.from({ length: 10 }, (_, n) => [...Array(10).fill(n / 10), (n + 1) / 10]);
-  assert.deepEqual(parts, wanted.flat());
-  for (const layer of [{ tokens: [] }, { source: 'trained' }, { source: 'yours' }]) {
-    assert.deepEqual(web.depthStudy(qkv, requestOf(layer)).next(), { done: true, value: null });
-  }
 });
 
 test('block: a stack reads the first 64 tokens with the mask, positions and temperature of the layer', () => {

@@ -2,11 +2,11 @@
 // request, and what they leave as it is.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
-const { workers, rest, leave } = openWindow();
+const { rest, leave } = openWindow();
 globalThis.ImageData = class {
   data = { set() {} };
 };
@@ -91,32 +91,6 @@ test('block: the way of a token has the lengths at every tap, in the order of th
   web.setLanguage('zh');
   show(blockOf(), { look: 9 });
   assert.equal(text('.block-name'), 'X：词元');
-});
-
-test('block: the way of a token requests what is chosen, and hears of its own fields alone', () => {
-  const { part, show, one, take } = put('qkv-block-diagram');
-  show(blockOf());
-  for (const [name, value, field] of [
-    ['block-place', 'post', 'blockNorm'],
-    ['block-type', 'rms', 'blockType'],
-    ['block-tap', 'hidden', 'blockTap'],
-  ]) {
-    const radio = one(`[name=${name}][value=${value}]`);
-    radio.checked = true;
-    fire(radio, 'change');
-    assert.deepEqual(take(), [{ [field]: value }]);
-  }
-  for (const [name, value] of [
-    ['block-place', 'layer'],
-    ['block-type', 'sum1'],
-    ['block-tap', 'pre'],
-    ['other', 'pre'],
-  ]) {
-    const other = Object.assign(document.createElement('input'), { name, value });
-    part.append(other);
-    fire(other, 'change');
-  }
-  assert.deepEqual(take(), []);
 });
 
 /** Has a matrix show a cell; what it says then stands below the legend. */
@@ -267,87 +241,4 @@ test('block: the panel, and what stands there instead of it', () => {
   assert.doesNotMatch(text('.block-weights'), /reads the first/);
   show(blockOf(), { list: many, state: { source: 'random', seed: 7 } });
   assert.match(text('.block-weights'), /random weights, seed 7.*The block reads the first 64 of 70 tokens\.$/); // prettier-ignore
-});
-
-// ---- stacks ----
-
-const band = (from, factor) => {
-  const middle = [0, 1, 2].map((l) => from * factor ** l);
-  return { middle, low: middle.map((x) => 0.8 * x), high: middle.map((x) => 1.3 * x) };
-};
-const curves = (from) => ({ stream: band(from, 1.5), gradient: band(1 / from, 0.7) });
-const resultOf = (request) => ({
-  type: 'result',
-  result: { request, curves: { pre: curves(2), post: curves(4) } },
-});
-
-test('block: stacks are computed at a press, and follow what the reader changes from then on', async () => {
-  const { show, one, text } = put('qkv-block-depth');
-  const press = () => one('.block-run').click();
-  press(); // before a view: nothing
-  show(null, { state: { blockDepth: 3 } });
-  await rest();
-  assert.equal(workers.length, 0);
-  press();
-  const [worker] = workers;
-  const runs = () =>
-    workers
-      .flatMap(({ heard }) => heard)
-      .filter(({ type }) => type === 'run')
-      .map(({ request }) => request);
-  const [request] = runs();
-  assert.deepEqual(
-    [request.depth, request.type, request.rule, request.seed, request.layer.tokens],
-    [3, 'layer', 'glorot', 1, TOKENS],
-  );
-  assert.equal(text('.block-status'), 'Computing: 0%');
-  worker.say({ type: 'progress', done: 0.126 });
-  assert.equal(text('.block-status'), 'Computing: 13%');
-  worker.say(resultOf(request));
-  assert.deepEqual([text('.block-status'), one('.block-curves').hidden], ['', false]);
-  assert.equal(
-    text('.block-found'),
-    'Length of the stream: with pre-norm from 2.00 to 4.50, with post-norm from 4.00 to 9.00. Gradient at the first block, where the output has 1: with pre-norm 0.500 (0.400 to 0.650), with post-norm 0.250 (0.200 to 0.325).',
-  );
-  assert.match(text('.block-how'), /^5 stacks of 3 blocks, seeds 1 to 5;.* 3 tokens \(weights built by hand\)/); // prettier-ignore
-  for (const blockDepth of [4, 5]) show(null, { state: { blockDepth } });
-  assert.equal(runs().length, 1, 'a slider that moves');
-  await rest();
-  assert.equal(runs().at(-1).depth, 5, 'what it rests at');
-  show(null, { state: { blockDepth: 5 }, look: 2 });
-  show(null, { state: { blockDepth: 6, source: 'yours' }, look: 2 });
-  await rest();
-  assert.equal(
-    runs().length,
-    2,
-    'another look is no other question, and of no layer there is none',
-  );
-  worker.say({ type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } });
-  assert.match(text('.block-status'), /^This did not work\. The browser gave it no more memory/);
-  show(null, { state: { blockDepth: 7 } });
-  await rest();
-  assert.equal(runs().length, 2, 'after a failure it waits for a press');
-  show(null, { list: many });
-  press();
-  assert.equal(workers.at(-1).heard.at(-1).request.layer.tokens.length, 64);
-  assert.equal(text('.block-status'), 'Computing: 0%');
-  workers.at(-1).say({ type: 'result', result: null });
-  assert.equal(one('.block-curves').hidden, true);
-});
-
-test('block: what the controls of stacks request', () => {
-  const { show, one, take } = put('qkv-block-depth');
-  for (const [blockSeed, next] of [
-    [1, 6],
-    [9994, 9999],
-    [9995, 1],
-  ]) {
-    show(null, { state: { blockSeed } });
-    one('.block-draw').click();
-    assert.deepEqual(take(), [{ blockSeed: next }], 'five stacks later');
-  }
-  one('#block-depth').value = '9';
-  fire(one('#block-depth'), 'input');
-  for (const rule of ['scaled', 'none']) enter(one('#block-rule'), rule);
-  assert.deepEqual(take(), [{ blockDepth: 9 }, { blockRule: 'scaled' }]);
 });

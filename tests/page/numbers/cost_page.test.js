@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { enter } from '../support/operate.js';
-import { numbersOf } from '../support/drawing.js';
 import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
@@ -31,7 +30,6 @@ const rowsOf = (count) =>
     };
   });
 const resultOf = (rows) => ({ variant: 'relaxed', threads: 1, cores: 8, rows });
-const none = { storedMs: NaN, streamingMs: NaN, storedBytes: NaN, streamingBytes: NaN };
 
 function putBench(costResult = null) {
   const put = putPart('qkv-cost-bench', 'state-change');
@@ -44,45 +42,6 @@ function putBench(costResult = null) {
   const pressed = () => ['run', 'stop'].map((name) => !put.one(`.bench-${name}`).hidden);
   return { ...put, show, say, news, pressed, press: (name) => put.one(`.bench-${name}`).click() };
 }
-
-test('cost: a measurement from the press of the button to its result in the link', () => {
-  const { part, one, text, texts, take, show, say, news, pressed, press } = putBench();
-  assert.deepEqual([pressed(), one('.bench-result').hidden], [[true, false], true]);
-  press('run');
-  assert.deepEqual(told.at(-1), { type: 'run', cores: navigator.hardwareConcurrency });
-  assert.deepEqual(pressed(), [false, true]);
-  assert.equal(document.activeElement, one('.bench-stop'));
-  assert.equal(text('.bench-status'), '0 of … measurements');
-  news([{ ...rowsOf(1)[0], ...none, decodeMs: 0.5 }], 1);
-  assert.equal(text('.bench-status'), '1 of 21 measurements');
-  // 64 tokens before it: 2 x 64 x 8 x 64 numbers of 4 bytes in half a millisecond.
-  assert.deepEqual(texts('tbody tr > *'), ['64', '', '', '500 µs524 MB/s']);
-  news(rowsOf(7), 21, 0.0000034);
-  say({ type: 'done' });
-  assert.deepEqual([told.at(-1), pressed(), text('.bench-status')], ['ended', [true, false], '']);
-  assert.equal(document.activeElement, one('.bench-run'));
-  const [{ costResult }] = take();
-  assert.deepEqual(costResult, resultOf(rowsOf(7)));
-  show(costResult);
-  assert.equal(text('.bench-device'), 'Measured on this device: “relaxed” build, 1 of 8 cores.');
-  // At 4096 tokens: 4000 against 500 bytes for each, and three times the time.
-  assert.equal(text('.bench-found'), 'At T = 4096 the stored weights take 16.4 MB and streaming takes 2.05 MB, a ratio of 8.00. Storing the weights takes 3.00 times as long as streaming. The two outputs differ by at most 3.4×10⁻⁶.'); // prettier-ignore
-  assert.deepEqual(
-    texts('[data-fit]'),
-    [
-      ['T × T stored', '2.00 ± 0.00'],
-      ['streaming', '2.00 ± 0.00'],
-      ['one token, cached', '0.90 ± 0.00'],
-      ['T × T stored', '1.00 ± 0.00'],
-      ['streaming', '1.00 ± 0.00'],
-    ].map(([name, power]) => `${name}: grows like T to the power ${power}`),
-  );
-  show(resultOf(rowsOf(6)));
-  assert.match(text('.bench-device'), /^Measured on the device that this link comes from/);
-  assert.doesNotMatch(text('.bench-found'), /differ/, 'of which it is not known here');
-  show(null);
-  assert.deepEqual([part.result, one('.bench-result').hidden], [null, true]);
-});
 
 test('cost: a measurement that comes to nothing', () => {
   const { part, text, take, say, news, pressed, press } = putBench(resultOf(rowsOf(3)));
@@ -119,32 +78,6 @@ test('cost: powers of T are fitted from 256 tokens on, with an error from three 
     show(resultOf(picked));
     assert.equal(texts('[data-fit=streamingMs]')[0], fitted);
   }
-});
-
-// ---- drawings ----
-
-test('cost: axes of a drawing have powers of ten, and lengths as far as there is room', () => {
-  const draw = (width, rows, series) => web.drawBench(web.pagePen, width, rows, series);
-  const labels = (drawn) => Array.from(drawn.matchAll(/>([^<>]+)<\/text>/g), ([, label]) => label);
-  assert.equal(draw(600, [], web.TIMES), '');
-  assert.equal(draw(600, [{ ...rowsOf(1)[0], ...none }], web.MEMORY), '', 'nothing was measured');
-  const lengths = ['64', '128', '256', '512', '1024', '2048', '4096'];
-  for (const [width, shown] of [
-    [420, lengths],
-    [419, ['64', '256', '1024', '4096']],
-  ]) {
-    const all = labels(draw(width, rowsOf(7), web.TIMES));
-    assert.deepEqual(all.filter((label) => lengths.includes(label)), shown); // prettier-ignore
-    assert.ok(all.includes('milliseconds') && all.includes('T, tokens'));
-  }
-  assert.ok(labels(draw(420, rowsOf(7), web.MEMORY)).includes('megabytes of WebAssembly memory'));
-  const heights = numbersOf(draw(600, rowsOf(7), ['storedMs']), 'circle', 'cy');
-  const steps = heights.slice(1).map((y, i) => heights[i] - y);
-  assert.ok(
-    steps.every((step) => Math.abs(step - steps[0]) < 0.2),
-    'a power is a straight line',
-  );
-  assert.ok(steps[0] > 0, 'that rises');
 });
 
 test('cost: what can be taken away has the counts, and what was measured below them', () => {

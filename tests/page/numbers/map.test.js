@@ -170,19 +170,3 @@ test('map: without positions and mask, shuffled words shuffle the map', () => {
   const withPositions = maps('sinusoidal');
   assert.ok(withPositions.most > 1e-2 && withPositions.output > 1e-2);
 });
-
-test('map: only what depends on a change is computed again', () => {
-  const ran = (patch) =>
-    ask(patch).ran.filter(
-      (name) => !/masks|pair|block|temperature|gain|row scores|random scores/.test(name),
-    );
-  ask();
-  assert.deepEqual(ran({ temperature: 2 }), ['head', 'values', 'query row']);
-  assert.deepEqual(ran({ temperature: 2, show: 'log' }), ['values']);
-  assert.deepEqual(ran({ temperature: 2, show: 'log', query: 3 }), ['query row']);
-  ask({ source: 'random' });
-  assert.deepEqual(
-    ran({ source: 'random', seed: 8 }).filter((name) => !/scheme|rotary/.test(name)),
-    ['model', 'x', 'heads', 'head', 'values', 'query row'],
-  );
-});

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { frameOf, mapScene, rowOf, tokensOf } from '../support/map_frames.js';
-import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, leave } = openWindow();
@@ -51,40 +50,6 @@ test('arcs: each token has its label as long as a label has 14 pixels, and the q
     assert.deepEqual(texts('.arc-query.told'), [`t${query}`]);
     for (const key of texts('.arc-key.told')) assert.ok(texts('.arc-key').includes(key));
   } // prettier-ignore
-});
-
-test('arcs: are drawn where the map is not, of the frame that is current', async () => {
-  const { part, show, texts } = put('qkv-arcs');
-  show({});
-  assert.deepEqual(texts('.arc-query'), [], 'before there is a width');
-  await rest();
-  assert.equal(texts('.arc-query').length, 4);
-  show({ state: { look: 'map' } });
-  assert.equal(part.hidden, true);
-  show({ list: { tokens: tokensOf(5) } });
-  assert.deepEqual([part.hidden, texts('.arc-query').length], [false, 4], 'a frame of other words');
-  show({ frame: frameOf({ query: null, told: null, tokens: tokensOf(70) }) });
-  assert.equal(texts('.arc').length, 0, 'many, and no row');
-});
-
-test('arcs: a click on a query chooses it, and keys go from query to query', async () => {
-  const to = [];
-  document.addEventListener('state-change', ({ detail }) => to.push(detail.query));
-  const { find, frame } = await arcs(70, 40);
-  const stage = find('[role=slider]');
-  const value = (name) => stage.getAttribute(`aria-value${name}`);
-  assert.deepEqual(['min', 'max', 'now'].map(value), ['0', '69', '40']);
-  const keys = web.arcsOf(frame).slice(0, 5);
-  const list = keys.map(({ key, weight }) => `t${key} ${weight.toPrecision(3)}`);
-  assert.ok(value('text').startsWith('Query “t40” attends to: t'), value('text'));
-  assert.equal(value('text').split(', ').length, list.length);
-  fire(find('.arc-query'), 'click');
-  for (const other of ['.arc-key', 'svg']) fire(find(other), 'click');
-  assert.deepEqual(to.splice(0), [0]);
-  const names = ['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'Tab', 'x'];
-  const taken = names.filter((key) => !fire(stage, 'keydown', KeyboardEvent, { key }));
-  assert.deepEqual(to, [41, 39, 50, 30, 0, 69]);
-  assert.deepEqual(taken, names.slice(0, 6), 'the page does not scroll');
 });
 
 test('arcs: of a row the strongest keys that carry seven tenths of it', () => {

@@ -160,12 +160,6 @@ test('masks: numbers of one’s own have an order, and no positions', () => {
   assert.ok(Math.abs(weights[3] - e0 / (e0 + e1)) < 1e-6);
 });
 
-test('masks: another mask computes the grid and leaves the heads alone', () => {
-  ask({ maskKind: 'window', maskSize: 3 });
-  const { ran } = ask({ maskKind: 'window', maskSize: 2 });
-  assert.deepEqual(ran, ['masks']);
-});
-
 test('masks: painted masks in links are clamped to the grid', () => {
   const read = (mp) => web.parseFragment(`#v=1&mk=painted&mp=${mp}`, 'en');
   const whole = 'f'.repeat(64);

@@ -2,10 +2,9 @@
 // what a brush, a shuffle and a guess ask for, and its drawing.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
-import { openWindow, SIZE } from '../support/window.js';
+import { openWindow } from '../support/window.js';
 
-const { rest, delays, layOut, leave } = openWindow();
+const { rest, leave } = openWindow();
 HTMLCanvasElement.prototype.toDataURL = () => 'data:';
 const { modules } = await import('../support/engine.js');
 const web = await modules(
@@ -140,22 +139,6 @@ test('masks: what a shuffle changes is measured with and without positions, and 
   assert.equal(find('.shuffle').disabled, true, 'one token has no other order');
 });
 
-test('masks: what is said of empty rows stays until another result, or until there is no text', async () => {
-  const { show, find } = await put();
-  const { hidden: first } = find('.empty-rows');
-  const hidden = (more) => {
-    show(more);
-    return find('.empty-rows').hidden;
-  };
-  assert.equal(first, true);
-  assert.equal(hidden({ masks: resultOf({}, { empty: [2] }) }), false);
-  assert.equal(hidden({ masks: null, tokens: ['a'] }), false);
-  assert.equal(hidden({ frame: null }), false);
-  assert.equal(hidden({ masks: null, tokens: [] }), true);
-  assert.equal(hidden({ masks: null }), true);
-  assert.equal(hidden({ masks: resultOf({}, { empty: [2] }), tokens: [] }), true);
-});
-
 test('masks: a cell says its weight, that it is masked, or that its row is empty', async () => {
   const { find, show } = await put();
   const { matrix } = find('qkv-mask-grid');
@@ -175,124 +158,6 @@ test('masks: a cell says its weight, that it is masked, or that its row is empty
   const { home, rows, cols, name } = matrix.model;
   assert.deepEqual([home, rows, cols], [{ row: 2, col: 0 }, 3, 3]);
   assert.match(name, /^Head “previous token”, 3 queries by 3 keys\./);
-});
-
-test('masks: the brush turns the first cell over, and makes the others of its stroke like it', async () => {
-  const { find, show, asked } = await put();
-  const plot = find('.matrix-plot');
-  find('.matrix-cells').getBoundingClientRect = () => ({ left: 0, top: 0, width: 30, height: 30 });
-  const say = (type, row, col) =>
-    fire(plot, type, PointerEvent, {
-      ...{ clientX: 10 * col + 5, clientY: 10 * row + 5, pointerType: 'mouse', pointerId: 1 },
-    });
-  const stroke = (...cells) => {
-    asked.length = 0;
-    cells.forEach(([row, col], i) => say(i === 0 ? 'pointerdown' : 'pointermove', row, col));
-    say('pointerup', ...cells.at(-1));
-    return asked.map(({ maskKind, maskPaint }) => [
-      maskKind,
-      ...[0, 1, 2].map((row) => maskPaint.slice(4 * row, 4 * row + 1)),
-    ]);
-  };
-  assert.deepEqual(stroke([0, 0]), [], 'without a state nothing is painted');
-  show({ frame: null });
-  assert.deepEqual(stroke([0, 0]), [], 'nor without a result');
-  show();
-  assert.deepEqual(stroke([0, 1], [0, 2], [1, 2]), [
-    ['painted', 'c', 'c', 'e'],
-    ['painted', 'e', 'c', 'e'],
-    ['painted', 'e', 'e', 'e'],
-  ]);
-  assert.deepEqual(stroke([2, 0], [1, 0]), [
-    ['painted', 'e', 'e', '6'],
-    ['painted', 'e', '6', '6'],
-  ]);
-});
-
-test('masks: what was painted is said when its result is there', async () => {
-  const { find, show } = await put();
-  const said = [];
-  Object.defineProperty(find('[role=status][aria-live]'), 'textContent', {
-    set(text) {
-      said.push(text);
-    },
-  });
-  show();
-  show({ look: 2 });
-  await rest();
-  assert.deepEqual(said, []);
-  const plot = find('.matrix-plot');
-  fire(plot, 'keydown', KeyboardEvent, { key: 'ArrowUp' });
-  await rest();
-  said.length = 0;
-  const space = new KeyboardEvent('keydown', { key: ' ', bubbles: true, cancelable: true });
-  plot.dispatchEvent(space);
-  assert.equal(space.defaultPrevented, true);
-  await rest();
-  assert.deepEqual(said, []);
-  delays.clear();
-  show({ masks: resultOf({ maskKind: 'none' }) });
-  assert.deepEqual([...delays], [150]);
-  await rest();
-  assert.equal(said.length, 1);
-  assert.match(said[0], /query 1 “b”, key 0 “a”: weight/);
-  show({ masks: resultOf({ maskKind: 'causal' }) });
-  await rest();
-  assert.equal(said.length, 1);
-});
-
-test('masks: what the controls ask for', async () => {
-  const { asked, show, find } = await put();
-  show();
-  for (const kind of ['prefix', 'none']) {
-    const radio = find(`[name=mask-kind][value=${kind}]`);
-    radio.checked = true;
-    fire(radio, 'change');
-  }
-  const slider = find('#mask-size');
-  assert.deepEqual([slider.min, slider.max], ['1', '16']);
-  enter(slider, '5');
-  assert.deepEqual(asked.splice(0), [
-    { maskKind: 'prefix' },
-    { maskKind: 'none' },
-    { maskSize: 5 },
-  ]);
-  for (const [random, seed] of [
-    [0, 1],
-    [0.5, 500000],
-    [0.9999999, 999999],
-  ]) {
-    mock.method(Math, 'random', () => random);
-    find('.shuffle').click();
-    assert.deepEqual(asked.splice(0), [{ maskShuffle: seed }]);
-  }
-  show({ state: { maskShuffle: 4 } });
-  find('.as-written').click();
-  assert.deepEqual(asked.splice(0), [{ maskShuffle: 0 }]);
-});
-
-test('masks: its canvas is given away, and its legend painted', async () => {
-  const given = [];
-  document.addEventListener('canvas-given', ({ detail }) => given.push(detail));
-  const { find } = await put();
-  assert.deepEqual(
-    given.map(({ name, canvas }) => [name, canvas]),
-    [['masks', find('.matrix-cells')]],
-  );
-  const [[name, image, x, y]] = find('.legend canvas').drawnWith.drawn;
-  assert.deepEqual([name, image.width, image.height, x, y], ['putImageData', 256, 1, 0, 0]);
-});
-
-test('masks: its surface is asked for as soon as there is a state', async () => {
-  const { panel, show, find } = await put();
-  assert.deepEqual(panel.surfaces(), {});
-  show({ frame: null });
-  assert.deepEqual(panel.surfaces(), { masks: { width: 0, height: 0 } });
-  show();
-  const { size } = find('qkv-mask-grid').matrix;
-  assert.ok(size.width > 100);
-  assert.deepEqual(panel.surfaces(), { masks: size });
-  layOut(SIZE);
 });
 
 test('masks: a guess is right when the mask changes the output by more than rounding, and is about one order', async () => {
@@ -353,42 +218,4 @@ test('masks: a guess is right when the mask changes the output by more than roun
   assert.equal(verdict(), '');
   show({ state });
   assert.match(text('qkv-guess'), /under the mask “causal”/);
-});
-
-test('masks: the focus goes to the first answer after another turn was asked for', async () => {
-  const { show, find } = await put('qkv-mask-order');
-  show({ state: { masksAsk: true } });
-  find('[data-guess=breaks]').click();
-  show({ state: { maskShuffle: 1 }, masks: resultOf({}, { swaps: swapsOf(1) }) });
-  find('.guess-again').click();
-  show({ state: { masksAsk: true } });
-  await rest();
-  assert.equal(document.activeElement, find('[data-guess=keeps]'));
-});
-
-test('masks: its file has the weights in a table, and what is masked hatched', async () => {
-  const canvas = document.createElement('canvas');
-  for (const [state, title, masked] of [
-    [{}, 'previous token · causal · τ 0.5 · ', 3],
-    [{ maskKind: 'padding', maskSize: 1, source: 'random' }, 'Head 2 · padding · τ 0.5 · ', 3],
-  ]) {
-    const { frame } = viewOf({ state });
-    const { svg, table } = web.masksFigure(frame, frame.masks, canvas);
-    assert.ok(svg.body.includes(title));
-    assert.equal(svg.body.split('url(#masked)').length - 1, masked);
-    const { weights } = frame.masks;
-    const rows = TOKENS.map((token, row) => [token, ...weights.slice(3 * row, 3 * row + 3)]);
-    assert.deepEqual(table, [['', ...TOKENS], ...rows]);
-  }
-  const { panel } = await put();
-  assert.equal(await panel.figure(viewOf({ frame: null })), null);
-  assert.equal(await panel.figure(viewOf({ masks: null })), null);
-  assert.equal((await panel.figure(viewOf())).name, 'masks');
-  const { pictures } = web.masksFrames({ log: [] });
-  const result = resultOf();
-  assert.equal(pictures.masks.of(result), result);
-  const { rows, cols, values, signed, allowed, mask, place } = pictures.masks.picture(result);
-  assert.deepEqual([rows, cols, signed, allowed(1)], [3, 3, false, [0, 3]]);
-  assert.deepEqual([values, mask], [result.weights, result.mask]);
-  assert.deepEqual([place(0), place(1), place(0.5)], [0, 255, 128]);
 });

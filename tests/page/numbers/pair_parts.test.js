@@ -2,7 +2,6 @@
 // controls ask for, which rows it makes anew, and its drawing.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -120,7 +119,8 @@ test('pair: the score is the sum of the products, scaled, divided by τ, and in 
 
 test('pair: it says where the head is from, what was computed by whom, and how far off it is', () => {
   const { show, text, find } = put();
-  const own = /^The core computes q, k, v, the score.*by 1\.2×10⁻⁷\..*off by 2\.3×10⁻⁷, the weight by 3\.5×10⁻⁸ and the output by at most 4\.6×10⁻⁸\.$/;
+  const own =
+    /^The core computes q, k, v, the score.*by 1\.2×10⁻⁷\..*off by 2\.3×10⁻⁷, the weight by 3\.5×10⁻⁸ and the output by at most 4\.6×10⁻⁸\.$/;
   for (const [source, from, check] of [
     ['constructed', 'previous token: ', own],
     ['random', 'Head 2: ', own],
@@ -135,67 +135,6 @@ test('pair: it says where the head is from, what was computed by whom, and how f
     show({ state: { pairKey } });
     assert.equal(find('.pair-strongest').hidden, pairKey === null);
   }
-}); // prettier-ignore
-
-test('pair: what its controls ask for', () => {
-  const asked = [];
-  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
-  const { show, find } = put();
-  show();
-  const radio = find('[name=pair-key][value="2"]');
-  radio.checked = true;
-  fire(radio, 'change');
-  find('.pair-strongest').click();
-  fire(find('.pair-list'), 'change');
-  assert.deepEqual(asked, [{ pairKey: 2 }, { pairKey: null }]);
-});
-
-test('pair: rows and the focus stay as long as they are about the same keys', () => {
-  const { show, find } = put();
-  show();
-  const first = find('.pair-list input');
-  const second = find('[name=pair-key][value="1"]');
-  second.focus();
-  show({ pair: { ...PAIR, weight: 0.5 } });
-  assert.equal(find('.pair-list input'), first);
-  assert.equal(document.activeElement, second);
-  show({ pair: { ...PAIR, rest: { keys: 1, ...part(0, 0, 0, 0) } } });
-  assert.notEqual(find('.pair-list input'), first);
-  assert.equal(document.activeElement, find('.pair-list input'));
-  document.activeElement.blur();
-  const made = find('.pair-list input');
-  show({ pair: { ...PAIR, rest: { keys: 2, ...part(0, 0, 0, 0) } } });
-  assert.notEqual(find('.pair-list input'), made);
-  assert.notEqual(document.activeElement, find('.pair-list input'));
-});
-
-test('pair: rows are made anew for other keys and other words', () => {
-  const { show, find, panel } = put();
-  const names = () => Array.from(panel.querySelectorAll('.pair-list bdi'), (of) => of.textContent);
-  const keys = () => Array.from(panel.querySelectorAll('.pair-list input'), ({ value }) => value);
-  show();
-  const first = find('.pair-list input');
-  const others = PAIR.shares.map((share, i) => ({ ...share, key: [0, 2, 3][i] }));
-  show({ pair: { ...PAIR, key: 2, shares: others } });
-  assert.deepEqual(
-    [keys(), names()],
-    [
-      ['0', '2', '3'],
-      ['The', '<sat>', ''],
-    ],
-  );
-  assert.notEqual(find('.pair-list input'), first);
-  const words = ['A', 'dog', 'ran', 'off'];
-  show({
-    pair: { ...PAIR, key: 2, shares: others },
-    list: words,
-    frame: frameOf(words, others),
-  });
-  assert.deepEqual(names(), ['A', 'ran', 'off']);
-});
-const frameOf = (tokens, shares) => ({
-  pair: { ...PAIR, key: 2, shares },
-  request: { layer: { tokens }, view: { head: 1 } },
 });
 
 test('pair: what is said of the components depends on the head, its source and the positions', () => {

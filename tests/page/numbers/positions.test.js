@@ -147,20 +147,6 @@ test('positions: q at m and k at n: the distance alone decides', () => {
   }
 });
 
-test('positions: only what a slider moves is computed', () => {
-  const ran = (patch) => ask(patch).ran.filter((name) => !name.startsWith('paint'));
-  ask();
-  const one = { position: 4 };
-  assert.deepEqual(ran(one), ['place']);
-  assert.deepEqual(ran({ ...one, rotaryQ: 40 }), ['rotary']);
-  assert.deepEqual(ran({ ...one, rotaryQ: 40, scheme: 't5' }), ['scheme']);
-  assert.deepEqual(ran({ ...one, rotaryQ: 40, scheme: 't5', shift: 6 }), [
-    'shift',
-    'place',
-    'drift',
-  ]);
-});
-
 test('positions: numbers of a link that are out of range come in', () => {
   const wild = web.parseFragment('#v=1&pp=-4&pi=99&pl=zz&ps=none&pm=1e9&pn=0.6', 'en');
   const { position, pair, layout, scheme, rotaryQ, rotaryK } = wild;

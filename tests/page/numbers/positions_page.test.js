@@ -1,8 +1,8 @@
 // What the parts of the panel about positions show and ask for: dials that are turned, a key that goes along with its query, numbers
 // that are typed, maps and axes.
 import assert from 'node:assert/strict';
-import { afterEach, mock, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
+import { afterEach, test } from 'node:test';
+import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, layOut, leave } = openWindow();
@@ -149,46 +149,6 @@ test('positions: the hands of every dial are the sine and the cosine of their pa
   assert.ok(Math.hypot(from[0] - to[0], from[1] - to[1]) > 0.4, 'names of hands that nearly meet stand aside');
 }); // prettier-ignore
 
-test('positions: a hand is turned by the pointer, the nearer one, and stops at its limits', async () => {
-  const { part, show, find, asked } = await put('qkv-dials');
-  const svg = find('.dial-large svg');
-  const captured = [];
-  svg.setPointerCapture = (id) => captured.push(id);
-  /** An angle clockwise from the top, about the middle of the drawing. */
-  const at = (angle, more = {}) => {
-    const [x, y] = [320 + 90 * Math.sin(angle), 160 - 90 * Math.cos(angle)];
-    return { clientX: x, clientY: y, pointerId: 3, button: 0, ...more };
-  };
-  const down = (angle, more) => !fire(svg, 'pointerdown', PointerEvent, at(angle, more));
-  const moves = (...angles) => {
-    for (const angle of angles) fire(svg, 'pointermove', PointerEvent, at(angle));
-    return asked.splice(0);
-  };
-  assert.deepEqual([down(1), moves(2)], [false, []], 'before there is anything');
-  await show({ position: 10, shift: 5, pair: 8 });
-  const [from, to] = [1, 1.5]; // 10 and 15 steps of 0.1
-  for (const [angle, hand, first] of [
-    [from + 0.2, 'position', 10],
-    [to - 0.2, 'shift', 5],
-    [from - 2, 'position', 10],
-    [to + 2, 'shift', 5],
-  ]) {
-    assert.deepEqual([down(angle), captured.splice(0)], [true, [3]]);
-    // Steps of 0.1 from where it was grabbed, across the top, and not below 0; it turns back at once from there.
-    for (const [more, value] of [[0.3, 3], [0.62, 6], [0.1, 1], [-0.4, -4], [2, 20], [5, 50], [8, 80], [6, 60], [3, 30], [1, 10]]) {
-      assert.deepEqual(moves(angle + more), [{ [hand]: Math.max(0, first + value) }], `${hand} ${more}`);
-    }
-    assert.deepEqual(moves(angle - 1, angle - 1.5, angle - 1).at(-1), { [hand]: 5 }, 'it has stopped at 0');
-    fire(svg, hand === 'shift' ? 'pointercancel' : 'pointerup', PointerEvent, at(0));
-    assert.deepEqual(moves(2), []);
-  }
-  assert.deepEqual([down(from, { button: 2 }), moves(from + 1)], [false, []]);
-  const radio = part.querySelectorAll('[name=pair]')[13];
-  radio.checked = true;
-  fire(radio, 'change');
-  assert.deepEqual(asked, [{ pair: 13 }]);
-}); // prettier-ignore
-
 // ---- one pair, and the shift ----
 
 test('positions: a rotation with its numbers', async () => {
@@ -210,55 +170,17 @@ test('positions: a rotation with its numbers', async () => {
       ['product', at(position + shift)],
       ['to', at(position + shift)],
     ]) {
-      near(texts(`[data-of=${name}] i`).map((cell) => Number(cell.replace('−', '-'))), values, 2e-6);
+      near(
+        texts(`[data-of=${name}] i`).map((cell) => Number(cell.replace('−', '-'))),
+        values,
+        2e-6,
+      );
     }
     assert.equal(text('[data-under=to]'), `PE(${position + shift})`);
     const [first, second] = web.columnsOfPair(layout, pair);
     assert.equal(text('.caption'), web.t('shift.pair', { first, second, position }));
   }
   assert.equal(text('[data-under=block]'), 'M₁₀');
-}); // prettier-ignore
-
-test('positions: sliders of p and k, and a number that is typed', async () => {
-  const { show, find, text, entered, asked } = await put('qkv-shift');
-  for (const [position, by, to] of [
-    [0, -1, 0], [0, 1, 1], [1, -1, 0], [2, 1, 3], [10, -1, 9], // less than a position is one
-    [300, 1, 303], [300, -1, 298 - 5], [65535, -1, 64409], [65535, 1, 65535],
-  ]) {
-    await show({ position });
-    const now = Number(find('#position').value);
-    assert.deepEqual(entered('#position', now + by), { position: to }, `${position} ${by}`);
-  } // prettier-ignore
-  const typed = { 12: 12, 12.6: 13, '-3': 0, 65537: 65536, '1e9': 65536, 0: 0 };
-  for (const [raw, position] of Object.entries(typed)) {
-    enter(find('#position-number'), raw);
-    assert.deepEqual(asked.splice(0)[0], { position }, raw);
-  }
-  for (const raw of ['', 'x']) enter(find('#position-number'), raw);
-  assert.deepEqual(asked, []);
-  assert.deepEqual(entered('#shift', 64), { shift: 64 });
-  assert.deepEqual(entered('[value=concatenated]', 'concatenated', 'change'), {
-    layout: 'concatenated',
-  });
-  await show({ position: 5, shift: 7, layout: 'concatenated' });
-  assert.deepEqual(
-    [text('output'), find('[name=pair-layout]:checked').value],
-    ['k = 7', 'concatenated'],
-  );
-  assert.equal(text('.residual strong'), '1.2×10⁻⁷');
-  await show({}, { result: null });
-  assert.equal(find('.residual').hidden, true);
-});
-
-test('positions: the box of p shows what was taken while it keeps the focus', async () => {
-  const { show, find } = await put('qkv-shift');
-  const box = find('#position-number');
-  box.focus();
-  for (const [typed, position] of [['12.6', 13], ['1e9', 65536], ['', 65536]]) {
-    enter(box, typed);
-    await show({ position });
-    assert.equal(box.value, String(position), typed);
-  } // prettier-ignore
 });
 
 // ---- the drift ----
@@ -291,74 +213,14 @@ test('positions: the drift has a mark at p, and is told at three positions', asy
     assert.ok(texts('.at-position')[0].includes(`p = ${position}, k = 5`));
   }
   const said = find('.drift-stage svg').getAttribute('aria-label');
-  assert.match(said, /from p = 16: 4\.8×10⁻⁷ in float32, 6\.0×10⁻⁸ in float64; from p = 4096: 1\.2×10⁻⁴.*; from p = 65536: 0\.0020/);
+  assert.match(
+    said,
+    /from p = 16: 4\.8×10⁻⁷ in float32, 6\.0×10⁻⁸ in float64; from p = 4096: 1\.2×10⁻⁴.*; from p = 65536: 0\.0020/,
+  );
   assert.deepEqual(all('path.curve').length, 4, 'two curves, and two in the key');
   layOut({ width: 300.6, height: 100 });
   await rest();
   assert.equal(find('.drift-stage svg').getAttribute('viewBox'), '0 0 301 250');
-}); // prettier-ignore
-
-// ---- the picture of the encoding ----
-
-test('positions: the picture of the encoding has a row for each position, and follows p and the pair', async () => {
-  const { part, show, find, text, asked } = await put('qkv-encoding');
-  await show({}, { result: null });
-  assert.deepEqual([part.matrix.model, find('.legend').hidden], [null, true]);
-  assert.equal(text('.placeholder'), web.textOf('map.loading'));
-  await show({}, { result: null, engine: { kind: 'failed' } });
-  assert.equal(text('.placeholder'), web.textOf('map.failed'));
-  for (const [patch, length, home, beyond] of [
-    [{ position: 10, pair: 4 }, 64, { row: 10, col: 8 }, false],
-    [{ position: 64, pair: 4 }, 64, { row: 63, col: 8 }, true],
-    [{ position: 63, layout: 'concatenated', pair: 31 }, 64, { row: 63, col: 31 }, false],
-    [{ position: 128, shift: 2 }, 129, { row: 128, col: 8 }, false],
-    [{ position: 1 }, 256, { row: 1, col: 8 }, false],
-  ]) {
-    const state = { ...web.initialState('en'), ...patch };
-    await show(patch, { result: resultOf(state, { length }) });
-    const { model } = part.matrix;
-    assert.deepEqual([model.rows, model.cols, model.home, model.bracket], [length, D, home, [0, 3]]);
-    assert.equal(model.rowHeight, Math.min(6, (6 * 128) / length), 'at most 128 rows of six pixels');
-    assert.equal(model.partner({ row: 2, col: 1 }), 2 + state.shift);
-    const value = encodingAt(3, state.layout)[63];
-    assert.equal(model.describe({ row: 3, col: 63 }), `position 3, dimension 63: ${web.digits(value)}`);
-    assert.match(model.describe({ row: 2, col: 0 }), /^position 2 “sat”, dimension 0: /);
-    assert.equal(text('.pick'), web.t(beyond ? 'positions.beyond' : 'positions.pick', { p: state.position }));
-  }
-  for (const [layout, pair] of [['interleaved', 18], ['concatenated', 5]]) {
-    await show({ layout, position: 3 });
-    part.dispatchEvent(new CustomEvent('cell-pinned', { detail: { row: 20, col: 37 } }));
-    part.dispatchEvent(new CustomEvent('cell-pinned', { detail: null }));
-    assert.deepEqual(asked.splice(0), [{ position: 20, pair }]);
-  }
-  await show({ position: 3 }, { tokens: [] });
-  assert.equal(part.matrix.model.bracket, null);
-  await show({ position: 4, pair: 5 }, { result: null });
-  assert.deepEqual(part.matrix.model.home, { row: 4, col: 10 }, 'out of sight what was shown stays');
-  const left = parseFloat(find('.legend-now').style.left);
-  assert.ok(Math.abs(left - 50 * (1 + Math.sin(4 * web.frequency(5)))) < 1e-3);
-  part.matrix.hidden = true;
-  assert.deepEqual(part.surfaces(), {});
-}); // prettier-ignore
-
-// ---- schemes ----
-
-test('positions: what is drawn anew is the scheme alone, not the numbers of the page', async () => {
-  const { show, find, text, asked } = await put('qkv-scheme');
-  await show({ scheme: 'learned', seed: 11 });
-  assert.equal(text('.drawn .hint'), 'Random, seed 11.');
-  for (const [value, positionsSeed] of [[0, 0], [0.999999999, 999_999], [0.5, 500_000]]) {
-    mock.method(Math, 'random', () => value);
-    find('.drawn button').click();
-    mock.restoreAll();
-    assert.deepEqual(asked.splice(0), [{ positionsSeed }]);
-  } // prettier-ignore
-  await show({ scheme: 'learned', seed: 11, positionsSeed: 5 });
-  assert.equal(text('.drawn .hint'), 'Random, seed 5.');
-  const { positionsRequest } = web;
-  const state = { ...web.initialState('en'), seed: 11 };
-  assert.equal(positionsRequest(state).seed, 11, 'links of before mean what they meant');
-  assert.equal(positionsRequest({ ...state, positionsSeed: 5 }).seed, 5);
 });
 
 test('positions: the map of each scheme, its legend and its words', async () => {

@@ -2,10 +2,9 @@
 // for, what it draws anew and what it leaves.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
-import { openWindow, SIZE } from '../support/window.js';
+import { openWindow } from '../support/window.js';
 
-const { workers, told, rest, layOut, leave } = openWindow();
+const { workers, told, rest, leave } = openWindow();
 let calm = false;
 const media = globalThis.matchMedia;
 globalThis.matchMedia = (asked) =>
@@ -120,48 +119,7 @@ async function open(patch = {}) {
 } // prettier-ignore
 /** All that a worker has told in the course of a run. */
 const all = (more) => [progress(more), spoken(), counted(), reached()];
-const SOURCE = 'source 3 1 4 1 5 9 2 6 5 3 5 8 9 7 9';
-
-test('recurrence: a run of models, from the first press to its end', async () => {
-  const { press, say, update, said, one, text, badge, play, orders } = await open();
-  assert.deepEqual([badge(), play()], ['no weights yet: press a button', 'Train all three here']);
-  await press('play');
-  assert.deepEqual(orders(), ['recurrence', SOURCE, 'begin 1 true']);
-  assert.equal(badge(), 'starting …');
-  for (const name of ['play', 'step', 'load']) await press(name);
-  assert.deepEqual(orders(), [], 'it waits');
-  await say(progress({ running: true, learner: { loss: NaN, accuracy: NaN, milliseconds: NaN } }));
-  const cells = () => [...one('[data-model=gru]').querySelectorAll('td')].map((cell) => cell.textContent);
-  assert.deepEqual([play(), cells()], ['Pause', ['12,345', '40', '–', '–', '–']]);
-  assert.match(text('.recurrence-same'), /has 1\.6% more parameters than the smallest/); // 12545 of 12345
-  const first = said();
-  await say(...all({ running: true, learner: { steps: 50 } }));
-  assert.deepEqual(cells(), ['12,345', '50', '∞', '1.23', '46%']);
-  assert.equal(said(), first, 'numbers that change all the time are not said');
-  await press('play');
-  await say(progress({ learner: { steps: 55 } }));
-  assert.deepEqual([orders(), play()], [['pause'], 'Resume']);
-  assert.deepEqual([said(), badge()], Array(2).fill('trained here: 55 of 1500 steps, seed 1'));
-  await say(progress({ learner: { steps: 77 } }));
-  assert.match(said(), /\b55 of/, 'a pause is said once');
-  await press('step');
-  await press('play');
-  assert.deepEqual(orders(), ['step', 'play']);
-  await say(progress({ running: true }));
-  update({ recurrenceSource: '271828' });
-  assert.deepEqual(orders(), ['source 2 7 1 8 2 8']);
-  await say(spoken('271828', 60));
-  update({ recurrenceSeed: 5 });
-  await press('play');
-  await say(progress());
-  await press('step');
-  assert.deepEqual(orders(), ['pause', 'source 2 7 1 8 2 8', 'begin 5 false', 'step']);
-  await say(progress({ seed: 5, done: true }));
-  assert.equal(play(), 'Train again');
-  await press('step');
-  assert.deepEqual(orders(), ['source 2 7 1 8 2 8', 'begin 5 false', 'step']);
-  assert.equal(one('.recurrence-learned').hidden, true, 'what was known of other weights is gone');
-}); // prettier-ignore
+const SOURCE = 'source 3 1 4 1 5 9 2 6 5 3 5 8 9 7 9'; // prettier-ignore
 
 test('recurrence: each model says its digits, those that are wrong underlined', async () => {
   const { press, say, panel } = await open();
@@ -275,147 +233,4 @@ test('recurrence: what passes cost', async () => {
   update({ language: 'zh' });
   assert.match(words(), /\p{Script=Han}/u);
   assert.doesNotMatch(said(), /\p{Script=Han}/u, 'it is said once');
-});
-
-test('recurrence: fields of the panel', async () => {
-  const { one, update, press, asked, panel } = await open();
-  const [seed, source, head] = ['seed', 'source', 'head'].map((name) => one(`#recurrence-${name}`));
-  const entered = (box, value) => (enter(box, value), asked());
-  assert.equal(source.maxLength, 40);
-  for (const value of ['7', '9999']) assert.deepEqual(entered(seed, value), [{ recurrenceSeed: Number(value) }]);
-  for (const value of ['', '0', '10000', '2.5']) assert.deepEqual(entered(seed, value), [], value);
-  for (const [value, digits] of [['12a', '12'], ['', ''], ['9'.repeat(50), '9'.repeat(40)]]) {
-    assert.deepEqual(entered(source, value), [{ recurrenceSource: digits }]);
-  }
-  assert.deepEqual(entered(head, '0').at(-1), { recurrenceHead: 0 });
-  for (const [recurrenceSource, random, drawn] of [[initial.recurrenceSource, 0.375, '3'.repeat(15)], ['', 0.9999, '9']]) {
-    update({ recurrenceSource });
-    mock.method(Math, 'random', () => random);
-    await press('draw');
-    assert.deepEqual(asked(), [{ recurrenceSource: drawn }]);
-  }
-  // What is being typed stays, and other spaces of the same digits do.
-  source.value = '1 2x';
-  update({ recurrenceSource: '12' });
-  assert.equal(source.value, '1 2x');
-  update({ recurrenceSource: '13' });
-  assert.equal(source.value, '13');
-  seed.focus();
-  seed.value = '44';
-  update({ recurrenceSeed: 3 });
-  assert.equal(seed.value, '44');
-  seed.blur();
-  update({});
-  assert.equal(seed.value, '3');
-  assert.deepEqual(told, [], 'nobody has asked for models');
-  fire(panel.querySelector('qkv-matrix'), 'surface-resized');
-}); // prettier-ignore
-
-test('recurrence: a panel without a view asks for what is there at first', async () => {
-  const panel = document.createElement('qkv-panel-recurrence');
-  document.body.append(panel);
-  panel.querySelector('[data-press=step]').click();
-  assert.deepEqual(told.at(-2), { type: 'begin', seed: 1, running: false });
-  for (const news of all()) workers.at(-1).say(news);
-  await rest();
-  assert.equal(panel.querySelector('.recurrence-badge').textContent, '');
-  assert.equal((await panel.figure()).name, 'recurrence');
-});
-
-test('recurrence: a plot is drawn again when the panel has another size, and not without one', async () => {
-  const { press, say, one, update, look, panel } = await open();
-  await press('measure');
-  await press('step');
-  await say(...all(), timed(1));
-  const widths = () => [...panel.querySelectorAll('svg.plot')].map((svg) => svg.getAttribute('width'));
-  assert.deepEqual(widths(), ['640', '640', '640']);
-  const before = one('[data-chart=accuracy] svg');
-  await say(counted(), progress({ running: true }));
-  assert.ok(one('[data-chart=accuracy] svg') === before, 'the same numbers are the same plot');
-  for (const [width, drawn] of [[300, '300'], [0, '300'], [SIZE.width, '640']]) {
-    layOut({ ...SIZE, width });
-    look();
-    update();
-    await rest();
-    assert.deepEqual(widths(), Array(3).fill(drawn), `${width} wide`);
-  }
-}); // prettier-ignore
-
-test('recurrence: however much is told, it is drawn once in a while, and for who wants calm less often', async () => {
-  const { press, badge } = await open();
-  await press('step');
-  const waits = [];
-  const later = globalThis.setTimeout;
-  globalThis.setTimeout = (act, delay) => waits.push([act, delay]);
-  const say = (steps) => workers.at(-1).say(progress({ learner: { steps } }));
-  try {
-    for (const steps of [1, 2, 3]) say(steps);
-    assert.deepEqual(waits.map(([, delay]) => delay), [80]); // prettier-ignore
-    calm = true;
-    const [[act]] = waits.splice(0);
-    globalThis.setTimeout = later;
-    act();
-    await rest();
-    assert.match(badge(), /\b3 of 1500/);
-    globalThis.setTimeout = (again, delay) => waits.push([again, delay]);
-    for (const steps of [4, 5]) say(steps);
-    assert.deepEqual(waits.map(([, delay]) => delay), [500]); // prettier-ignore
-  } finally {
-    globalThis.setTimeout = later;
-  }
-});
-
-test('recurrence: maps are painted at the size of their canvas, and by nobody else', async () => {
-  const { press, say, one, panel } = await open();
-  const outside = [];
-  document.body.addEventListener('surface-resized', () => outside.push('told'));
-  await press('step');
-  await say(progress(), spoken('314'));
-  outside.length = 0;
-  const [attention, transformer] = panel.querySelectorAll('qkv-matrix');
-  for (const [view, kind] of [
-    [attention, 'gru_attention'],
-    [transformer, 'transformer'],
-  ]) {
-    // prettier-ignore
-    const { canvas, size, model } = view;
-    assert.deepEqual([canvas.width, canvas.height], [size.width, size.height]);
-    assert.equal(canvas.drawnWith.imageSmoothingEnabled, false);
-    const heads = web.KINDS.indexOf(kind);
-    const [weights, columns] = [spoken('314').said[kind].weights, 3];
-    assert.deepEqual([model.rows, model.cols, model.home], [4, 3, { row: 0, col: 2 }]);
-    assert.deepEqual(model.rowLabels, kind === 'transformer' ? ['4', '1', '3', '3'] : ['4', '2', '3', 'end']);
-    const head = heads === 2 ? initial.recurrenceHead : 0;
-    const weight = weights[(head * 4 + 2) * columns + 1];
-    const words = `To output 3 at position 3, ${kind === 'transformer' ? kind : 'GRU with attention'} gives the weight ${weight.toPrecision(3)} to digit 1 at position 2`;
-    assert.ok(model.describe({ row: 2, col: 1 }).startsWith(words), model.describe({ row: 2, col: 1 }));
-  } // prettier-ignore
-  attention.canvas.width = 1;
-  fire(attention, 'surface-resized');
-  assert.deepEqual([attention.canvas.width, outside.length], [attention.size.width, 0]);
-  await say(spoken(''));
-  panel.querySelector('[data-press=step]').click();
-  await say(progress({ seed: 99 }));
-  panel.querySelector('[data-press=play]').click();
-  await rest();
-  assert.equal(one('.recurrence-reading').hidden, true);
-  assert.deepEqual([attention.model, transformer.model], [null, null]);
-});
-
-test('recurrence: files are those of their models', async () => {
-  mock.method(globalThis, 'fetch', (url) =>
-    Promise.resolve({
-      ok: true,
-      arrayBuffer: () => Promise.resolve(new TextEncoder().encode(url)),
-    }),
-  );
-  const files = await web.trainedFiles();
-  for (const kind of web.KINDS) {
-    assert.match(
-      new TextDecoder().decode(files[kind]),
-      new RegExp(`/models/recurrence/${kind}\\.`),
-    );
-  }
-  mock.method(globalThis, 'fetch', () => Promise.resolve({ ok: false, status: 503 }));
-  await assert.rejects(web.trainedFiles(), /gru\.safetensors answered 503$/);
 });

@@ -168,29 +168,6 @@ test('recurrence: accuracies are parts of all digits', () => {
   assert.deepEqual(own, { length: 4, sequences: 3, right: 7, whole: 1 });
 });
 
-test('recurrence: what is known is the latest of each kind', () => {
-  assert.deepEqual(web.NOTHING, {
-    ...{ progress: null, counted: null, spoken: null, reached: null, timed: null, timings: [] },
-  });
-  let known = web.NOTHING;
-  for (const type of ['progress', 'counted', 'spoken', 'reached']) {
-    const news = { type };
-    const next = web.recall(known, news);
-    assert.deepEqual(next, { ...known, [type]: news });
-    known = next;
-  }
-  const [some, more] = [timings(1, linear, square), timings(2, linear, square)];
-  assert.equal(web.isMeasuring(known), false);
-  const begun = web.recall(known, { type: 'timed', part: 0.5, timings: some });
-  assert.equal(web.isMeasuring(begun), true);
-  assert.equal(begun.timings, some);
-  const later = web.recall(begun, { type: 'timed', part: 0.9, timings: more });
-  const done = web.recall(later, { type: 'timed', part: 1, timings: null });
-  assert.equal(web.isMeasuring(done), false);
-  assert.equal(done.timings, more, 'what was known stays');
-  assert.equal(done.timed.part, 1);
-});
-
 test('recurrence: what a link and a field may say', () => {
   const { recurrenceSource, recurrenceSeed, recurrenceHead } = web.recurrenceFields;
   assert.deepEqual(
@@ -239,50 +216,6 @@ test('recurrence: a weight has its colour, from none to all', () => {
     web.weightsOf([1, 2], { rows: 2, weights: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8) }, 1),
     { rows: 2, columns: 2, values: Float32Array.of(5, 6, 7, 8) },
   );
-});
-
-// ---- figures ----
-
-test('recurrence: its file has a plot and rows for each thing that is known', () => {
-  const known = (more) => ({ ...web.NOTHING, ...more });
-  const [some, times] = [counted(upTo(20), falling), timings(3, linear, square)];
-  const nothing = [{}, { progress: { type: 'progress' } }];
-  for (const more of nothing) assert.equal(web.recurrenceFigure(known(more)), null);
-  // 9 lengths of 3 models, 40 distances of 3 models twice, 3 lengths of 2 layers.
-  for (const [more, plots, rows] of [
-    [{ counted: some }, 1, 27],
-    [{ reached: FALLING, spoken: { type: 'spoken' } }, 1, 240],
-    [{ timings: times }, 1, 6],
-    [{ counted: some, reached: FALLING, timings: times }, 3, 273],
-  ]) {
-    const { name, svg, table } = web.recurrenceFigure(known(more));
-    assert.deepEqual([name, table.length, table[0]], ['recurrence', 1 + rows, ['what', 'x', 'model', 'value', 'of']]);
-    assert.equal(svg.body.match(/<g transform/g).length, 1 + plots, 'the key, and each plot');
-    assert.doesNotMatch(svg.body, /NaN|undefined/);
-  }
-  const { table } = web.recurrenceFigure(known({ counted: some, reached: FALLING, timings: times }));
-  const find = (...start) => table.find((row) => start.every((value, i) => row[i] === value));
-  assert.deepEqual(find('accuracy', 10, 'gru').slice(3), [0.9, 8]);
-  assert.equal(find('reach now', 2, 'transformer')[3], 3 * 0.98 ** 2);
-  assert.equal(find('milliseconds', 32, 'attention')[3], square(32));
-}); // prettier-ignore
-
-test('recurrence: each model has a colour, a dash and a point of its own, on the page and in a file', () => {
-  const all = (of) => new Set(web.KINDS.map((kind) => JSON.stringify(of(kind)))).size;
-  for (const paper of ['page', 'file']) {
-    assert.equal(all((kind) => web.lineOf(paper, kind)), 3);
-    assert.equal(all((kind) => web.pointOf(paper, kind, 10, 20)), 3);
-    for (const kind of web.KINDS) assert.notDeepEqual(web.lineOf(paper, kind), web.lineOf(paper, kind, 'first'));
-  }
-  assert.equal(all((kind) => web.lineOf('file', kind)['stroke-dasharray']), 3, 'also without colours');
-  assert.deepEqual(web.KINDS.map((kind) => /circle|rect/.exec(web.pointOf('page', kind, 0, 0))[0]), ['circle', 'circle', 'rect']);
-}); // prettier-ignore
-
-test('recurrence: a norm of nothing has no point, and the axis goes on as without it', () => {
-  const of = FALLING;
-  const without = (value) => ({ ...of, now: { ...of.now, gru: of.now.gru.map((norm, n) => (n === 30 ? value : norm)) } }); // prettier-ignore
-  const axis = (reach) => web.drawReach('page', 600, reach).replace(/<path class="kind[^>]*>/g, '');
-  for (const value of [0, NaN]) assert.equal(axis(without(value)), axis(of));
 });
 
 test('recurrence: names of curves keep out of each other’s way', () => {

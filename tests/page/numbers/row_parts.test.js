@@ -1,7 +1,7 @@
 // The panel that follows one row, in Node, from steps that the test makes: what it shows in states that a page is seldom in,
 // what each control asks for, what a drag does, and what it keeps of what is typed.
 import assert from 'node:assert/strict';
-import { afterEach, describe, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { fire } from '../support/operate.js';
 import { rowSteps } from '../support/row_steps.js';
 import { openWindow } from '../support/window.js';
@@ -175,7 +175,8 @@ test('row: what each control asks for', () => {
     const { asked, show, find } = put(first);
     show();
     find(selector).click();
-    if (change === undefined || selector.startsWith('.')) assert.deepEqual(asked, change ? [change] : []);
+    if (change === undefined || selector.startsWith('.'))
+      assert.deepEqual(asked, change ? [change] : []);
     else assert.deepEqual(asked.at(-1), change);
     leave();
   }
@@ -186,35 +187,26 @@ test('row: what each control asks for', () => {
     return asked.splice(0)[0];
   };
   const scales = { 0.25: 0.25, '': null, '-7': -7, 123456: 1e4, '-0': 0, '1e9': 1e4 };
-  for (const [value, rowScale] of Object.entries(scales)) assert.deepEqual(enter('#row-scale', value), { rowScale });
-  for (const [of, at] of [['q', 4], ['q', 5], ['k', 6], ['v', 1]]) {
+  for (const [value, rowScale] of Object.entries(scales))
+    assert.deepEqual(enter('#row-scale', value), { rowScale });
+  for (const [of, at] of [
+    ['q', 4],
+    ['q', 5],
+    ['k', 6],
+    ['v', 1],
+  ]) {
     const box = `[data-of=${of}][data-at="${at}"]`;
     const with_ = (value) => ({ numbers: { ...four, [of]: four[of].with(at, value) } });
     assert.equal(enter(box, ''), undefined);
     assert.equal(find(box).value, `${four[of][at]}`, 'what is no number is taken back');
-    for (const [value, kept] of [['0.12345678', 0.1235], ['1e9', 1e4]]) {
+    for (const [value, kept] of [
+      ['0.12345678', 0.1235],
+      ['1e9', 1e4],
+    ]) {
       assert.deepEqual(enter(box, value), with_(kept));
       show({ numbers: four });
     }
   }
-}); // prettier-ignore
-
-test('row: a control asks for nothing while there is no state', () => {
-  const { panel, find } = put();
-  const asked = [];
-  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
-  for (const selector of ['.fewer', '.more-keys', '.to-map']) find(selector).click();
-  const scale = find('#row-scale');
-  scale.value = '3';
-  fire(scale, 'change');
-  assert.deepEqual(asked, [{ source: 'yours', head: 0, query: 0 }]);
-  assert.equal(panel.querySelector('[data-of]'), null);
-});
-
-test('row: one key has its boxes, also at first', () => {
-  const { panel, show } = put({ numbers: numbersOf(1) });
-  show();
-  assert.equal(panel.querySelectorAll('[data-of]').length, 6);
 });
 
 test('row: what is typed stays, and what is dragged is shown', async () => {
@@ -244,79 +236,6 @@ test('row: what is typed stays, and what is dragged is shown', async () => {
   fire(scale, 'pointermove', PointerEvent, at(88));
   assert.ok(Math.abs(state().rowScale - (0.7071 - 0.1)) < 1e-6, `${state().rowScale}`);
   await rest();
-});
-
-describe('row: a drag', () => {
-  function boxOf(value, { step, type = 'number' } = {}) {
-    const root = document.createElement('div');
-    const box = Object.assign(document.createElement('input'), { type, value });
-    if (step !== undefined) box.dataset.step = step;
-    const captured = [];
-    box.setPointerCapture = (id) => captured.push(id);
-    root.append(box);
-    document.body.append(root);
-    const set = [];
-    web.scrubbing(root, (_box, to) => set.push(Number(to.toFixed(6))));
-    const say = (name, clientX, more) => {
-      const event = new PointerEvent(name, {
-        ...{ bubbles: true, cancelable: true, clientX, button: 0, buttons: 1, pointerId: 5 },
-        ...more,
-      });
-      box.dispatchEvent(event);
-      return event.defaultPrevented;
-    };
-    return { box, set, say, captured };
-  }
-
-  test('keeps the browser from selecting as soon as it is one, and not before', () => {
-    const { box, set, say, captured } = boxOf('2', { step: '0.5' });
-    assert.equal(say('pointermove', 150), false);
-    assert.equal(say('pointerdown', 100), false);
-    assert.equal(say('pointermove', 104), false);
-    assert.equal(say('pointermove', 96), false);
-    assert.deepEqual([set, captured, box.className], [[], [], '']);
-    assert.equal(say('pointermove', 105), true);
-    assert.equal(say('pointermove', 95), true);
-    assert.equal(say('pointermove', 101), false);
-    assert.equal(say('pointermove', 109), true);
-    assert.equal(box.className, 'scrubbing');
-    assert.deepEqual(
-      [set, captured],
-      [
-        [2.5, 1.5, 3],
-        [5, 5, 5],
-      ],
-    );
-    say('pointerup', 109);
-    assert.equal(box.className, '');
-    assert.equal(say('pointermove', 150), false);
-  });
-
-  test('ends when the browser takes the pointer', () => {
-    const { box, set, say } = boxOf('2', { step: '0.5' });
-    say('pointerdown', 100);
-    say('pointermove', 112);
-    say('pointercancel', 112);
-    assert.equal(box.className, '');
-    say('pointermove', 130);
-    assert.deepEqual(set, [3]);
-    assert.equal(say('pointerup', 0), false);
-  });
-
-  test('has a step, a tenth without one, and none of other boxes, buttons or texts', () => {
-    const drag = ({ say, set }, more) => {
-      say('pointerdown', 100, more);
-      say('pointermove', 112);
-      say('pointerup', 112);
-      return set;
-    };
-    assert.deepEqual(drag(boxOf('1', { step: '2' })), [5]);
-    for (const step of [undefined, '0', '-1', 'x'])
-      assert.deepEqual(drag(boxOf('1', { step })), [1.2]);
-    assert.deepEqual(drag(boxOf('1'), { button: 1 }), []);
-    assert.deepEqual(drag(boxOf('1', { type: 'text' })), []);
-    assert.deepEqual(drag(boxOf('')), []);
-  });
 });
 
 test('row: numbers of its own keep to limits', () => {
@@ -356,7 +275,13 @@ test('row: its file has every step in a table, and bars as long as their numbers
   assert.deepEqual(table, [
     ['step', 'key 1', 'key 2', 'key 3', 'key 4'],
     ['k', '1 0.5', '0 -0.5', '-1 -1.5', '-2 -2.5'],
-    ...[['q·k', products], ['× scale', scaled], ['+ mask', masked], ['exp', exps], ['weight', weights]].map(([name, values]) => [name, ...values]),
+    ...[
+      ['q·k', products],
+      ['× scale', scaled],
+      ['+ mask', masked],
+      ['exp', exps],
+      ['weight', weights],
+    ].map(([name, values]) => [name, ...values]),
     ['v', '0 0.125', '0.25 0', '0.125 0.25', '0 0.125'],
     ['output', ...output],
   ]);
@@ -369,11 +294,4 @@ test('row: its file has every step in a table, and bars as long as their numbers
   });
   const broken = rowOf({ rowMax: false }, { exps: Float32Array.of(NaN, Infinity, -Infinity) });
   assert.equal(broken.svg.body.split('#ff00ff').length - 1, 3, 'what is no number is magenta');
-}); // prettier-ignore
-
-test('row: a figure wants a frame with a row', async () => {
-  const { panel, view } = put();
-  assert.equal(await panel.figure(view({ frame: null })), null);
-  assert.equal(await panel.figure(view({ frame: { row: null } })), null);
-  assert.equal((await panel.figure(view({}))).name, 'row');
 });

@@ -2,7 +2,6 @@
 // guesses and what is said aloud.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { fire } from '../support/operate.js';
 import { pointsOf, wordsOf } from '../support/svg_marks.js';
 import { openWindow } from '../support/window.js';
 
@@ -161,34 +160,16 @@ test('scale: its file has the numbers of all widths, once they are complete', as
   const { panel, viewOf } = await put();
   const study = studyOf(7);
   const { svg, table } = await panel.figure(viewOf({ width: 16, divided: true, sample: 7 }, study));
-  const row = ({ width, plain, scaled }) => [width, ...[plain, scaled].flatMap((of) => [of.variance, of.entropy, of.entropyError]), Math.log(KEYS) - 0.5];
+  const row = ({ width, plain, scaled }) => [
+    width,
+    ...[plain, scaled].flatMap((of) => [of.variance, of.entropy, of.entropyError]),
+    Math.log(KEYS) - 0.5,
+  ];
   assert.deepEqual(table.slice(1), study.results.map(row));
   assert.ok(wordsOf(svg.body).includes('d = 16, sample 7'));
   assert.equal(await panel.figure(viewOf({}, studyOf(1, 8))), null, 'not yet complete');
   assert.equal(await panel.figure(viewOf({ sample: 2 }, studyOf(1))), null, 'of another sample');
   assert.equal(await panel.figure(viewOf({}, null)), null);
-}); // prettier-ignore
-
-test('scale: its controls, up to the last sample', async () => {
-  const { show, find, asked } = await put();
-  find('.draw').click();
-  assert.deepEqual(asked.splice(0), [{ sample: 2 }], 'drawn before there is a state');
-  for (const [sample, next] of [[1, 2], [9998, 9999], [9999, 1]]) {
-    await show({ sample });
-    find('.draw').click();
-    assert.deepEqual(asked.splice(0), [{ sample: next }]);
-  } // prettier-ignore
-  const enter = (box, type, patch) => (fire(Object.assign(box, patch), type), asked.splice(0)[0]);
-  for (const power of [2, 7, 10]) {
-    assert.deepEqual(enter(find('#width'), 'input', { value: `${power}` }), { width: 2 ** power });
-  }
-  for (const checked of [true, false]) {
-    assert.deepEqual(enter(find('#divided'), 'change', { checked }), { divided: checked });
-  }
-  assert.equal(web.scaleRequest({ sample: 5, width: 4 }), 5);
-  const read = (name, ...raw) => raw.map((one) => web.scaleFields[name].read(one));
-  assert.deepEqual(read('width', '2', '5', '1023', '9999', 'x'), [4, 4, 1024, 1024, undefined]);
-  assert.deepEqual(read('sample', '0', '9999', '10000', '1.5'), [1, 9999, 9999, 2]);
 });
 
 test('scale: what is said aloud is said of a sample and of a division, not of a width', async () => {
@@ -216,10 +197,18 @@ test('scale: a guess is right by the way of the entropy, of which a tenth is no 
     study.results.at(-1).plain.entropy = to;
     return study;
   };
-  for (const [to, way] of [[8.99, 'falls'], [9, 'stays'], [11, 'stays'], [11.01, 'rises']]) {
+  for (const [to, way] of [
+    [8.99, 'falls'],
+    [9, 'stays'],
+    [11, 'stays'],
+    [11.01, 'rises'],
+  ]) {
     for (const guess of ['falls', 'stays', 'rises', 'show']) {
       await show({ scaleAsk: true }, studyTo(to));
-      assert.deepEqual(['.lab-pair', '.lab-side'].map((part) => find(part).hidden), [true, true]);
+      assert.deepEqual(
+        ['.lab-pair', '.lab-side'].map((part) => find(part).hidden),
+        [true, true],
+      );
       asked.length = 0;
       find(`[data-guess=${guess}]`).click();
       assert.deepEqual(asked, [{ scaleAsk: false }]);
@@ -233,7 +222,10 @@ test('scale: a guess is right by the way of the entropy, of which a tenth is no 
   await show({}, studyTo(9, 10, 7));
   assert.equal(text('.guess-answer'), '', 'while widths are computed');
   await show({}, studyTo(9));
-  assert.match(text('.guess-answer'), /^Right\. From d = 4 to 1024, the mean entropy of q·k goes from 10\.0 to 9\.00 nats/);
+  assert.match(
+    text('.guess-answer'),
+    /^Right\. From d = 4 to 1024, the mean entropy of q·k goes from 10\.0 to 9\.00 nats/,
+  );
   await show({ sample: 2 });
   await show({}, studyTo(9));
   assert.equal(text('.guess-answer'), '', 'of another sample nothing was guessed');
@@ -241,18 +233,6 @@ test('scale: a guess is right by the way of the entropy, of which a tenth is no 
   assert.deepEqual(asked.at(-1), { scaleAsk: true });
   await show({ scaleAsk: true }, studyTo(9));
   assert.ok(document.activeElement === find('[data-guess=falls]'));
-}); // prettier-ignore
-
-test('scale: figures are as wide as their columns, and without a width they stay', async () => {
-  const { show, find } = await put();
-  await show();
-  const widthOf = () => find('[data-figure=histogram] svg')?.getAttribute('width');
-  assert.equal(widthOf(), '640');
-  for (const width of [420, 360, 0]) {
-    layOut({ width, height: 300 });
-    await rest();
-    assert.equal(widthOf(), String(width || 360));
-  }
 });
 
 test('scale: curves over widths that double stand at even distances, and variances are lines of slope 1 and 0', () => {

@@ -1,7 +1,6 @@
 // What the panel about temperature shows of a row and does with guesses: rows that are the test's.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { fire } from '../support/operate.js';
 import { pointsOf, wordsOf } from '../support/svg_marks.js';
 import { openWindow, SIZE } from '../support/window.js';
 
@@ -281,7 +280,11 @@ test('temperature: a guess is answered until another row is shown', async () => 
   const { show, find, text, asked } = await put();
   const point = pointOf();
   const study = studyOf(point.of);
-  for (const [guess, answer] of [['down', /^It is the other way round/], ['show', /^$/], ['up', /^Right/]]) {
+  for (const [guess, answer] of [
+    ['down', /^It is the other way round/],
+    ['show', /^$/],
+    ['up', /^Right/],
+  ]) {
     await show(point, { patch: { curves: false }, study });
     assert.equal(find('.drawing .plot-measured'), null);
     asked.length = 0;
@@ -298,75 +301,4 @@ test('temperature: a guess is answered until another row is shown', async () => 
   assert.equal(text('.guess-answer'), '');
   find('.again').click();
   assert.deepEqual(asked.at(-1), { curves: false });
-}); // prettier-ignore
-
-test('temperature: hands and controls of the panel', async () => {
-  const { panel, show, find, asked } = await put();
-  const point = pointOf();
-  const study = studyOf(point.of);
-  await show(point, { study });
-  const [curves, handle] = [find('.curves'), find('.plot-handle')];
-  const at = (clientX) => ({ clientX, pointerId: 1, button: 0, buttons: 1 });
-  const point_ = (type, x) => fire(curves, `pointer${type}`, PointerEvent, at(x));
-  const places = web.placesOf(640);
-  const near = ({ temperature, curves: shown }, x) => shown && Math.abs(temperature / places.temperatureAt(x) - 1) < 0.01;
-  point_('down', 300);
-  point_('up', 300);
-  assert.ok(asked.length === 1 && near(asked.splice(0)[0], 300), 'a click');
-  for (const [type, x] of [['down', 300], ['move', 200], ['up', 200]]) point_(type, x);
-  const [held, moved, letGo] = asked.splice(0);
-  assert.ok(held === true && near(moved, 200) && letGo === false, 'a drag');
-  fire(handle, 'keydown', KeyboardEvent, { key: 'PageUp' });
-  assert.deepEqual(asked.splice(0), [{ temperature: 1.26, curves: true }]);
-  for (const radio of panel.querySelectorAll('[name=lab-scores]')) {
-    radio.checked = true;
-    fire(radio, 'change');
-    assert.deepEqual(asked.splice(0).at(-1), { scores: radio.value });
-  }
-  fire(find('.lab'), 'change');
-  fire(find('qkv-gain input'), 'change');
-  assert.deepEqual(asked, []);
-  await show(point, { study, patch: { controls: false } });
-  point_('down', 300);
-  point_('up', 300);
-  fire(handle, 'keydown', KeyboardEvent, { key: 'PageUp' });
-  assert.deepEqual(asked, [], 'without controls');
-}); // prettier-ignore
-
-test('temperature: while the dot moves only the dot is drawn', async () => {
-  const { panel, show, find } = await put();
-  const of = rowOf();
-  const study = studyOf(of);
-  const move = (temperature, more) => show(pointOf({ temperature }, of), { study, ...more });
-  await move(1);
-  const parts = ['.drawing svg', '.scores svg', '.lab-row', '.gradient-story', '.here'];
-  const nodes = () => parts.map((selector) => find(selector)?.firstChild);
-  const first = nodes();
-  await move(2);
-  const second = nodes();
-  const kept = parts.filter((_, i) => first[i] === second[i]);
-  assert.deepEqual(kept, ['.drawing svg', '.scores svg', '.lab-row', '.gradient-story']);
-  await move(2, { look: 2 });
-  assert.ok(find('.drawing svg').firstChild !== first[0], 'another look is drawn anew');
-  await move(2, { look: 2, patch: { curves: false } });
-  assert.ok(!find('.drawing .plot-measured'));
-  const narrow = find('.drawing svg');
-  layOut({ width: 300.4, height: 200 });
-  await rest();
-  assert.ok(find('.drawing svg') !== narrow);
-  assert.equal(find('.drawing svg').getAttribute('width'), '300', 'whole pixels');
-  layOut({ width: 0, height: 0 });
-  await rest();
-  assert.equal(find('.drawing svg').getAttribute('width'), '300', 'without a size it stays');
-  layOut(SIZE);
-  document.body.replaceChildren();
-  const other = document.createElement('qkv-panel-temperature');
-  document.body.append(other);
-  await rest();
-  assert.equal(
-    other.querySelector('.drawing').innerHTML,
-    '',
-    'a size is no reason to draw nothing',
-  );
-  assert.ok(panel);
 });
