@@ -2,11 +2,11 @@
 // its worker, which says what is said here, when it speaks and how often it draws.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
+import { enter } from '../support/operate.js';
 import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
-const { told, workers, rest, delays, layOut, leave } = openWindow();
+const { told, workers, rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['state/state', 'features/learn/panel'],
@@ -129,27 +129,6 @@ test('learn: a run on the page, from the first press to another run beside it', 
   assert.equal(play(), '暂停');
 });
 
-test('learn: a map is enlarged by a press, and closed by another one', async () => {
-  const { one, all, text, press, set, news, asked } = await put({ learnMap: 1 });
-  const hidden = () => one('.learn-large').hidden;
-  assert.equal(hidden(), true, 'there is no map yet');
-  await press('[data-do=step]');
-  await news(1, 5);
-  assert.deepEqual([hidden(), text('.learn-large-title')], [false, 'Layer 1, head 2']);
-  fire(one('.matrix-plot'), 'keydown', KeyboardEvent, { key: 'ArrowUp' });
-  await rest();
-  assert.match(text('.learn-cell'), /^query 22 “l”, key 0 “d”: weight 0\.\d+$/);
-  for (const learnMap of [8, null]) {
-    all('.learn-layer:nth-child(2) .learn-map')[0].click();
-    await rest();
-    assert.deepEqual([asked.pop(), hidden()], [{ learnMap }, learnMap === null]);
-  }
-  for (const learnMap of [2, 16]) {
-    await set({ learnMap });
-    assert.equal(hidden(), true, 'two layers of two heads have no such map');
-  }
-});
-
 test('learn: a step that is looked at is that of the maps and of the judgement, or both are named', async () => {
   const { press, news, moment, enter, text, one, panel } = await put();
   await press('[data-do=step]');
@@ -206,22 +185,6 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
   assert.match(text('.learn-status'), /^The training stopped\. .*no \*room\*/);
 });
 
-test('learn: in a series a button says that others wait, and another one names all runs that it removes', async () => {
-  const { press, news, set, one, text } = await put();
-  const offer = text('[data-do=heads]');
-  await press('[data-do=heads]');
-  const [offers, removed] = [[], []];
-  for (const run of [1, 2, 3, 4]) {
-    offers.push(text('[data-do=heads]') === offer);
-    removed.push(one('[data-do=forget]').hidden ? '' : text('[data-do=forget]'));
-    await news(run, 100_000); // more steps than any task has
-  }
-  assert.deepEqual(offers, [false, false, false, true]);
-  assert.deepEqual(removed, ['', 'Remove A', 'Remove A and B', 'Remove A, B and C']);
-  await set({ language: 'zh' });
-  assert.equal(text('[data-do=forget]'), '去掉 A、B 和 C');
-});
-
 test('learn: a guess is drawn at once, and what came of it when the run has begun', async () => {
   const { press, news, one, text, panel } = await put();
   const drawn = mock.method(panel.training, 'drawn');
@@ -231,45 +194,6 @@ test('learn: a guess is drawn at once, and what came of it when the run has begu
   await press('[data-do=step]');
   await news(1, 1);
   assert.match(text('.learn-guess'), /You said: no\./);
-});
-
-test('learn: the plots are as wide as their places, and wait for them', async () => {
-  layOut({ width: 0, height: 0 });
-  const { press, news, one } = await put();
-  await press('[data-do=step]');
-  await news(1, 5);
-  assert.equal(one('svg.plot'), null);
-  for (const width of [400.6, 410]) {
-    layOut({ width, height: 320 });
-    await rest();
-    assert.equal(one('svg.plot').getAttribute('width'), String(Math.round(width)));
-  }
-});
-
-test('learn: links of experiments are pressed here, or opened elsewhere', async () => {
-  const { one, all, asked, set } = await put({ learnSeed: 5 });
-  const link = (name) => one(`[data-experiment="${name}"]`);
-  const pressed = link('oneLayer');
-  for (const key of ['ctrlKey', 'metaKey', 'shiftKey']) {
-    const event = new MouseEvent('click', { bubbles: true, cancelable: true, [key]: true });
-    pressed.dispatchEvent(event);
-    assert.equal(event.defaultPrevented, false);
-  }
-  assert.deepEqual(asked, []);
-  pressed.focus();
-  pressed.click();
-  await rest();
-  assert.deepEqual(asked, [web.changesFor('oneLayer')]);
-  assert.ok(link('oneLayer') === pressed && document.activeElement === pressed, 'it has the focus');
-  const current = () => all('[aria-current=true]').map(({ dataset }) => dataset.experiment);
-  assert.deepEqual(current(), ['oneLayer']);
-  await set({ language: 'zh' });
-  assert.ok(link('oneLayer') === pressed, 'another language is no reason to make it anew');
-  assert.equal(pressed.textContent, '一层够吗？');
-  assert.match(pressed.getAttribute('href'), /^#v=1&lang=zh&p=learn.*&le=oneLayer/);
-  link('').click();
-  assert.deepEqual([asked.at(-1).learnExperiment, workers.length], [null, 0]);
-  assert.ok(web.t('learn.experiment.oneLayer').includes(web.t('learn.compare')), 'a control by its name'); // prettier-ignore
 });
 
 test('learn: it speaks when a run rests, and every five seconds while it trains', async () => {
@@ -294,38 +218,4 @@ test('learn: it speaks when a run rests, and every five seconds while it trains'
   clock.now += 9000;
   await news(1, 5);
   assert.equal(spoken(), 'Step 4', 'it rested before');
-});
-
-test('learn: pictures that move are drawn twice a second for those who do not want movement', async () => {
-  const { press, news } = await put();
-  mock.method(globalThis, 'matchMedia', (query) => ({ matches: query === '(prefers-reduced-motion: reduce)' })); // prettier-ignore
-  const waiting = [];
-  mock.method(window, 'setTimeout', (act, delay) => delay > 0 && waiting.push([act, delay]));
-  await press('[data-do=play]');
-  await news(1, 0);
-  await news(1, 1);
-  assert.deepEqual(waiting.map(([, delay]) => delay), [500]); // prettier-ignore
-  told.length = 0;
-  waiting[0][0]();
-  assert.deepEqual(told.splice(0), [{ type: 'drawn' }]);
-  await news(1, 2);
-  assert.deepEqual([told, waiting.length], [[], 2], 'and again');
-});
-
-test('learn: before it is told anything it draws nothing and does nothing', async () => {
-  const { part: panel, one, all, text } = putPart('qkv-panel-learn');
-  await rest();
-  for (const button of all('[data-do]')) button.click();
-  enter(one('[name=scrub]'), '0');
-  await rest();
-  assert.deepEqual([panel.training.looked, workers.length, await panel.figure()], [null, 0, null]);
-  panel.update({ state: initial, look: 1 });
-  assert.equal((await panel.figure()).name, 'learn');
-  assert.equal(text('.learn-status'), '', 'with the next frame');
-  await rest();
-  assert.notEqual(text('.learn-status'), '');
-  one('[data-do=play]').click();
-  panel.update({ state: { ...initial, learnSpeed: 'full' }, look: 1 });
-  assert.deepEqual(told.at(-1), { type: 'play', perSecond: null, until: 400 });
-  assert.ok(!delays.has(500));
 });

@@ -2,7 +2,7 @@
 // what was written, and what the controls request and show.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { enter, fire } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { judgedAt, runsOf } from '../support/learn_runs.js';
 import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
@@ -13,7 +13,7 @@ const parts = ['run_record', 'settings_of_state', 'run_guess', 'answers', 'contr
 const web = await modules('state/state', ...parts.map((name) => `features/learn/page/${name}`));
 afterEach(leave);
 
-const { initial, settingsFor, recordOf } = runsOf(web);
+const { settingsFor, recordOf } = runsOf(web);
 
 test('learn: a guess before the run, and afterwards what became of it', () => {
   const { part, one, texts } = putPart('div');
@@ -81,59 +81,4 @@ test('learn: the probe token by token, and how many answers are right', () => {
   const item = one('li');
   assert.deepEqual(draw(row.targets), [asked, asked]);
   assert.equal(one('li'), item, 'other answers are no reason to make it anew');
-});
-
-test('learn: mistakes of what was written are marked', () => {
-  const { part, texts } = putPart('p');
-  const copy = settingsFor('copy');
-  const writing = { given: [0, 1, 16], written: [2, 3, 99], right: [2, 4, 5] };
-  part.replaceChildren(...web.writingNodes(copy, writing));
-  assert.deepEqual([part.textContent, texts('.learn-given'), texts('del')], ['ab|cd?', ['ab|'], ['d', '?']]); // prettier-ignore
-  assert.equal(web.rightText(copy, writing), 'cef');
-});
-
-test('learn: every control of a run requests what is chosen, and shows what holds', () => {
-  const { part, one, all } = putPart('form');
-  part.innerHTML = `${web.TASK_CONTROLS}${web.MODEL_CONTROLS}<input name="other"><textarea name="seed"></textarea>`;
-  const patches = [];
-  web.listen(part, (patch) => patches.push(patch));
-  const put = (name, value) => {
-    enter(one(`[name=${name}]`), value);
-    return patches.splice(0);
-  };
-  const wanted = {
-    speed: ['learnSpeed', { 1: '1', 5: '5', 25: '25', 100: '100', full: 'full' }],
-    positions: ['learnPositions', { none: 'none', learned: 'learned', sinusoidal: 'sinusoidal', rotary: 'rotary' }], // prettier-ignore
-    causal: ['learnCausal', { yes: true, no: false }],
-    norm: ['learnNorm', { pre: 'pre', post: 'post' }],
-    layers: ['learnLayers', { 1: 1, 2: 2, 3: 3, 4: 4 }],
-    heads: ['learnHeads', { 1: 1, 2: 2, 4: 4, 8: 8 }],
-    width: ['learnWidth', { 16: 16, 32: 32, 64: 64, 128: 128 }],
-    samples: ['learnSamples', { all: null, 4: 4, 64: 64, 512: 512 }],
-    seed: ['learnSeed', { 12: 12, 12.6: 13, '-3': 0, '1e7': 999999 }],
-    temperature: ['learnTemperature', { 2.3456: 2.35, 0: 0.1, 99: 10 }],
-  };
-  for (const [name, [field, values]] of Object.entries(wanted)) {
-    for (const [value, meant] of Object.entries(values)) {
-      assert.deepEqual(put(name, value), [{ [field]: meant }]);
-    }
-  }
-  const [patch] = put('task', 'addition');
-  assert.deepEqual([patch.learnTask, patch.learnLayers], ['addition', null]);
-  assert.deepEqual([...put('seed', ''), ...put('temperature', ''), ...put('other', '5')], []);
-  enter(one('textarea'), '5');
-  assert.deepEqual(patches, []);
-  const values = { seed: 9, temperature: 0.5, samples: 64, layers: 4, heads: 8, width: 16, norm: 'post', positions: 'none' }; // prettier-ignore
-  web.show(part, settingsFor('copy', { ...values, causal: false }), { ...initial, learnSpeed: 'full' }); // prettier-ignore
-  const controls = all('select, input').filter(({ name }) => name !== 'other');
-  const shown = Object.fromEntries(controls.map(({ name, value }) => [name, value]));
-  const strings = Object.entries(values).map(([name, value]) => [name, String(value)]);
-  assert.deepEqual(shown, { ...Object.fromEntries(strings), task: 'copy', speed: 'full', causal: 'no' }); // prettier-ignore
-  one('[name=seed]').focus();
-  one('[name=seed]').value = '77';
-  web.show(part, settingsFor('copy', { seed: 10 }), initial);
-  assert.equal(one('[name=seed]').value, '77', 'what is typed stays');
-  one('[name=heads]').focus();
-  web.show(part, settingsFor('copy', { seed: 11, heads: 1 }), initial);
-  assert.deepEqual([one('[name=seed]').value, one('[name=heads]').value], ['11', '1']);
 });

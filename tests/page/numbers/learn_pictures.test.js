@@ -4,10 +4,9 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { runsOf } from '../support/learn_runs.js';
 import { numbersOf } from '../support/drawing.js';
-import { putPart } from '../support/part.js';
-import { openWindow, SIZE } from '../support/window.js';
+import { openWindow } from '../support/window.js';
 
-const { layOut, leave, rest } = openWindow();
+const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const parts = ['curves', 'noise_chart', 'run_record', 'figure', 'head_maps', 'settings_of_state', 'panel_view', 'paint_map']; // prettier-ignore
 const web = await modules(
@@ -89,27 +88,6 @@ test('learn: each run has its mark: that of now is solid, A dashed, and then B a
   assert.deepEqual(marks({}), new Set());
 });
 
-test('learn: the step that is looked at, and those at which heads came to be', () => {
-  const upright = (drawn, mark) => Array.from(drawn.matchAll(new RegExp(`class="plot-${mark}" d="M([\\d.]+) [\\d.]+V`, 'g')), ([, x]) => Number(x)); // prettier-ignore
-  // The plot goes from 44 to 488: a step is 11.1 pixels.
-  assert.deepEqual(upright(draw({ looked: 0 }), 'here'), [44]);
-  assert.deepEqual(upright(draw({ looked: 10 }), 'here'), [155]);
-  const births = [birth('previous', 10), birth('induction', 20)];
-  const current = runOf(1, 40, { births });
-  const drawn = draw({ measure: 'accuracy', current });
-  assert.deepEqual(upright(drawn, 'critical'), [155, 266]);
-  assert.deepEqual(labelsOf(drawn).slice(-2), ['previous token', 'induction']);
-  const anchors = (step) => {
-    const born = runOf(1, 40, { births: [birth('previous', step), birth('induction', step)] });
-    const lines = draw({ measure: 'accuracy', current: born, steps: 444 }).match(/<text[^>]*>(previous token|induction)/g); // prettier-ignore
-    return lines.map((line) => /text-anchor="(\w+)"/.exec(line)[1]);
-  };
-  assert.deepEqual(anchors(100), ['start', 'start'], 'there is no room before the line');
-  assert.deepEqual(anchors(101), ['end', 'start']);
-  assert.deepEqual(upright(draw({ current }), 'critical'), [], 'not where the loss is drawn');
-  assert.deepEqual(upright(draw({ measure: 'accuracy', kept: [current] }), 'critical'), [], 'nor of a run before'); // prettier-ignore
-});
-
 test('learn: the axis holds what a run of its task takes', () => {
   const of = (task, step) => ({ settings: settingsFor(task), step });
   const steps = (current, kept, task = 'copy') => web.stepsOf({ current, kept }, settingsFor(task));
@@ -173,68 +151,6 @@ test('learn: a map has a pixel for each weight, in the colours of the page', () 
   const to = document.createElement('canvas');
   web.enlarge(canvas, to, 30, 20);
   assert.deepEqual([to.width, to.height, to.drawnWith.imageSmoothingEnabled], [30, 20, false]);
-});
-
-test('learn: a grid has the map of each head with its scores, and says which was pressed', () => {
-  const { part, one, all, texts } = putPart('div');
-  const chosen = [];
-  const grid = new web.MapGrid(part, (...head) => chosen.push(head));
-  const two = settingsFor('induction', { layers: 2, heads: 2 });
-  grid.draw(two, null, null, 'en');
-  assert.deepEqual(texts('.visually-hidden'), [1, 2].flatMap((layer) => [1, 2].map((head) => `Layer ${layer}, head ${head}`))); // prettier-ignore
-  const first = one('button');
-  const moment = { ...momentOf(two), scores: Float32Array.of(0.5, 0.51, 0, 1, 0.4, 0.6, 0.5, 0) };
-  grid.draw(two, moment, 9, 'en');
-  assert.equal(one('button'), first, 'the same heads are no reason to make it anew');
-  const side = web.probeOf(two).row.ids.length;
-  all('canvas').forEach((canvas, head) => {
-    assert.deepEqual(pixelsOn(canvas)[5], colourOf(moment.weights[head * side * side + 5]));
-  });
-  const scores = ['prev 0.50', 'ind 0.40', 'prev 0.51', 'ind 0.60', 'prev 0.00', 'ind 0.50', 'prev 1.00', 'ind 0.00']; // prettier-ignore
-  assert.deepEqual(texts('.learn-scores span'), scores);
-  assert.deepEqual(texts('.born'), ['prev 0.51', 'ind 0.60', 'prev 1.00'], 'more than a half');
-  // Layer 2, head 2 is 8 x 1 + 1.
-  assert.deepEqual(all('button').map((map) => map.getAttribute('aria-pressed')), ['false', 'false', 'false', 'true']); // prettier-ignore
-  all('canvas')[1].click();
-  one('.learn-layer-name').click();
-  all('button')[2].click();
-  assert.deepEqual(chosen, [[0, 1], [1, 0]]); // prettier-ignore
-  grid.draw(settingsFor('histogram', { layers: 1, heads: 3 }), null, 2, 'zh');
-  assert.equal(all('button').length, 3);
-  const still = putPart('div');
-  new web.MapGrid(still.part, null).draw(two, momentOf(two), 1, 'en');
-  assert.deepEqual([still.all('.learn-map').length, still.one('button')], [4, null], 'to be looked at'); // prettier-ignore
-});
-
-test('learn: a large map has the weights of its head, and says each in words', async () => {
-  const settings = settingsFor('induction', { layers: 2, heads: 2 });
-  const moment = momentOf(settings);
-  layOut({ width: 0, height: 0 });
-  const { part: matrix } = putPart('qkv-matrix');
-  const large = new web.LargeMap(matrix);
-  const drawn = () => matrix.canvas.drawnWith?.drawn.filter(([name]) => name === 'drawImage') ?? [];
-  large.draw({ settings }, moment, 9, 1);
-  assert.deepEqual(drawn(), [], 'without a size there is nothing to paint');
-  layOut(SIZE);
-  await rest();
-  const { rows, rowLabels, colLabels, name, home } = matrix.model;
-  assert.deepEqual([rows, name, home], [32, 'Layer 2, head 2', { row: 31, col: 0 }]);
-  assert.ok(rowLabels === colLabels && rowLabels === web.probeOf(settings).words, 'the same words every time'); // prettier-ignore
-  const of = moment.weights.subarray(3 * rows * rows);
-  const { width, height } = matrix.size;
-  assert.deepEqual(drawn().at(-1).slice(2), [0, 0, width, height]);
-  assert.deepEqual(pixelsOn(drawn().at(-1)[1])[5], colourOf(of[5]));
-  const weight = of[2 * rows + 5].toPrecision(4);
-  assert.equal(
-    matrix.model.describe({ row: 2, col: 5 }),
-    `query 2 “r”, key 5 “y”: weight ${weight}`,
-  );
-  large.draw({ settings }, moment, 0, 2);
-  assert.equal(matrix.model.name, 'Layer 1, head 1');
-  const before = drawn().length;
-  layOut({ width: 400, height: 320 });
-  await rest();
-  assert.ok(drawn().length > before, 'in another size it is painted again');
 });
 
 // ---- the file ----

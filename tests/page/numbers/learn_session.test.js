@@ -90,12 +90,19 @@ function stage() {
 
 const run = (id, patch) => ({ type: 'run', run: id, settings: settingsFor('copy', patch) });
 const play = (perSecond, end = null) => ({ type: 'play', perSecond, until: end });
-const [pause, step, drawn] = ['pause', 'step', 'drawn'].map((type) => ({ type }));
+const [pause, step] = ['pause', 'step', 'drawn'].map((type) => ({ type }));
 
 // A press of Play and turns of the event loop after these pauses: how many steps were made after each, and how long is waited then.
 for (const [what, perSecond, cost, pauses, steps, delay] of [
   ['a step in 40 ms', 25, 10, [30, 29, 1], [1, 2, 2, 3], 30],
-  ['a step in a second, looked for every 50 ms at least', 1, 10, [50, 50, 889, 1], [1, 1, 1, 1, 2], 50],
+  [
+    'a step in a second, looked for every 50 ms at least',
+    1,
+    10,
+    [50, 50, 889, 1],
+    [1, 1, 1, 1, 2],
+    50,
+  ],
   ['as many as there is time for, in slices of 12 ms', null, 4, [0, 0], [3, 6, 9], 0],
   ['steps that are longer than a slice', null, 30, [0], [1, 2], 0],
   ['steps that take as long as they may', 100, 10, [0, 0], [2, 4, 6], 0],
@@ -113,44 +120,7 @@ for (const [what, perSecond, cost, pauses, steps, delay] of [
     }
     assert.deepEqual([made, one.waiting.length, one.waiting[0].delay], [steps, 1, delay]);
   });
-} // prettier-ignore
-
-test('learn: the worker tells again when the last news were drawn, and hands its arrays over', () => {
-  const { tell, turn, said, steps, clock } = stage();
-  tell(pause, step, drawn, { type: 'at', run: 1, step: 0 });
-  assert.deepEqual(said(), [], 'there is no run');
-  tell(run(1));
-  const [{ type, run: id, news, transfer }] = said();
-  assert.deepEqual([type, id, news.step, news.judged[0].step], ['news', 1, 0, 0]);
-  const { snapshot, loss, accuracy } = news;
-  const arrays = [loss, accuracy, snapshot.weights, snapshot.scores];
-  assert.deepEqual(new Set(transfer), new Set(arrays.map(({ buffer }) => buffer)));
-  tell(play(null));
-  for (let i = 0; i < 3; i++) turn();
-  assert.deepEqual(said(), [], 'nobody has drawn the first');
-  tell(drawn);
-  turn();
-  const [{ news: next }, ...more] = said();
-  assert.deepEqual([next.step, next.loss.length, more], [steps(), steps(), []]);
-  clock.now += 50;
-  tell(pause);
-  assert.equal(said()[0].news.writing.step, steps(), 'at rest it tells all, what it writes, too');
-});
-
-test('learn: what the model writes is told every two seconds', () => {
-  const { tell, turn, said, clock } = stage();
-  tell(run(1));
-  clock.cost = 20;
-  tell(play(null));
-  const begun = clock.now - 20; // what was written with the first news
-  const written = (time) => {
-    tell(drawn);
-    turn(begun + time - 20 - clock.now);
-    return said().at(-1).news.writing !== null;
-  };
-  said();
-  assert.deepEqual([1000, 1999, 2001, 3900, 4002].map(written), [false, false, true, false, true]);
-});
+}
 
 test('learn: moments of runs are kept until they are forgotten', () => {
   const { tell, said } = stage();

@@ -50,16 +50,6 @@ function stage() {
   }; // prettier-ignore
 }
 
-test('learn: before the first press nothing is started', () => {
-  const { training, sent, worker } = stage();
-  for (const name of ['drawn', 'pause', 'forgetKept']) training[name]();
-  training.setSpeed('full');
-  training.look(3);
-  training.look(null);
-  training.playAll([], '5');
-  assert.deepEqual([sent(), worker(), training.current, training.isOf(A)], [[], undefined, null, false]); // prettier-ignore
-});
-
 test('learn: playing, pausing and playing on is one run, up to its budget and then the next', () => {
   const { training, sent, news, ids } = stage();
   training.play(A, '25', false);
@@ -149,12 +139,7 @@ test('learn: runs one after the other, of which the last three stay', () => {
   assert.deepEqual([ids(), training.inSeries], [[8, 7], false]);
 });
 
-for (const [name, ...args] of [
-  ['pause'],
-  ['step', B, false],
-  ['restart', A],
-  ['step', A, true],
-]) {
+for (const [name, ...args] of [['pause'], ['step', B, false], ['restart', A], ['step', A, true]]) {
   test(`learn: a press of ${name} ends a series`, () => {
     const { training, news } = stage();
     training.playAll([A, B, C], '5');
@@ -166,34 +151,7 @@ for (const [name, ...args] of [
     for (const steps of [1, 2]) news(id, steps * BUDGET);
     assert.equal(training.current.id, id);
   });
-} // prettier-ignore
-
-test('learn: maps of another step are requested one at a time, the last that is wanted', () => {
-  const { training, sent, news, moment } = stage();
-  training.play(A, '25', true);
-  news(1, 10);
-  sent();
-  for (const step of [4, 5, 6]) training.look(step);
-  assert.deepEqual([sent(), training.looked], [['at 1 4'], 6]);
-  moment(1, 4);
-  assert.deepEqual([sent(), training.current.shown.step], [['at 1 6'], 4]);
-  moment(1, 6);
-  assert.deepEqual([sent(), training.current.shown.step], [[], 6]);
-  training.look(null);
-  moment(99, 3); // of a run that is gone
-  assert.deepEqual([sent(), training.looked], [[], null]);
-  training.look(2);
-  training.play(B, '25', true);
-  sent();
-  news(2, 11);
-  assert.deepEqual([sent(), training.looked], [[], null], 'the maps of run 1 are still to come');
-  moment(1, 2);
-  assert.deepEqual(sent(), ['at 1 11'], 'beside the step of the run that trains');
-  moment(1, 11);
-  training.look(7);
-  news(2, 12);
-  assert.deepEqual(sent(), ['at 2 7', 'at 1 7'], 'both at the step that is looked at');
-});
+}
 
 const failed = { type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } };
 for (const [name, ...args] of [

@@ -42,7 +42,7 @@ const web = await import(
     define: { 'import.meta.glob': 'globOf' },
   })
 );
-const { Desk, allLessons, writeCode, initialState, formatFragment, setLanguage, addTexts, t } = web;
+const { Desk, allLessons, initialState, formatFragment, setLanguage, addTexts, t } = web;
 for (const language of web.LANGUAGES) addTexts(language, json(`../i18n/${language}.json`));
 
 let main;
@@ -110,18 +110,6 @@ test('lessons: the list has every lesson that the page has, with its texts', asy
   assert.deepEqual(fetched, ['../content_en.json', '../content_zh.json']);
 });
 
-test('lessons: whoever followed a link is led to the title of the list or of the lesson', async () => {
-  for (const name of ['index', 'reads']) {
-    await desk.open({ ...ADDRESS, name }, { focus: true });
-    await rest();
-    assert.equal(document.activeElement, document.querySelector('#lesson-title'), name);
-    document.activeElement.blur();
-    await desk.open({ ...ADDRESS, name, language: 'zh' });
-    await rest();
-    assert.equal(document.activeElement, document.body, `${name} in another language`);
-  }
-});
-
 describe('lessons: their list', () => {
   test('has each with its link and its goals, and says when one is missing', async () => {
     for (const language of ['en', 'zh']) {
@@ -174,95 +162,9 @@ describe('lessons: their list', () => {
     await desk.open(null);
     assert.deepEqual(names(main), before);
   });
-
-  test('prints itself, and hands its lessons to the editor', async () => {
-    let printed = 0;
-    globalThis.print = () => printed++;
-    await open();
-    const list = main.querySelector('qkv-lessons');
-    list.querySelector('.print').click();
-    assert.equal(printed, 1);
-    const title = () => document.querySelector('qkv-lesson-editor [name=title]')?.value;
-    list.querySelector('h1').click();
-    list.dispatchEvent(new Event('click'));
-    assert.equal(title(), undefined);
-    list.querySelector('.make').click();
-    assert.equal(title(), '');
-    const [, second] = await allLessons('en');
-    list.querySelector('[data-adapt="1"]').click();
-    assert.equal(title(), second.lesson.title);
-    assert.equal(document.querySelectorAll('qkv-lesson-editor').length, 1);
-  });
 });
 
 describe('lessons: one of them', () => {
-  test('is read at its step, and its panels come out of the page', async () => {
-    await open({ name: 'reads', step: 2 });
-    assert.deepEqual(names(main), ['hero', 'qkv-lesson', 'div', 'qkv-locks']);
-    assert.equal(reader().at, 1);
-    assert.deepEqual(names(reader().querySelector('.current .lesson-panels')), ['sentence', 'map']);
-    assert.deepEqual(names(main.querySelector(':scope > div')), ['instruments', 'row']);
-    const link = '#v=1&lang=en&lesson=reads&step=2';
-    assert.deepEqual([host.hold.fragment(), written], [link, [`/?embed=lesson${link}`]]);
-    assert.equal(reader().querySelector('.lesson-link').textContent, lead + link);
-    await open();
-    const all = ['instruments', 'map', 'row', 'sentence'];
-    assert.deepEqual(names(main.querySelector('div')).sort(), all);
-    await desk.open(null);
-    assert.deepEqual(names(main), ['hero', 'instruments', 'sentence', 'map', 'row']);
-    assert.deepEqual([mark(), document.title], [undefined, t('page.title')]);
-  });
-
-  test('goes to another of its steps with what was answered, as by Back', async () => {
-    await open({ name: 'reads', step: 2 });
-    const [own] = reader().querySelectorAll('.lesson-exercises input');
-    own.value = '0.5';
-    begun.length = 0;
-    await desk.open({ ...ADDRESS, name: 'reads', step: 1 }, { focus: true });
-    await rest();
-    assert.deepEqual([reader().at, own.isConnected, own.value], [0, true, '0.5']);
-    assert.equal(document.activeElement, reader().querySelector('.current h2'));
-    assert.equal(begun.length, 1);
-    await open({ name: 'order', step: 1 });
-    assert.equal(own.isConnected, false, 'another lesson is another');
-    await open({ name: 'reads', step: 1 });
-    await desk.open(null);
-    await open({ name: 'reads', step: 3 });
-    assert.equal(reader().at, 2, 'one that was left is opened again');
-  });
-
-  test('comes out of the link itself, and out of no link that is broken', async () => {
-    const code = await writeCode({ title: 'Mine', minutes: 0, goals: [], steps: [{ text: 'a' }] });
-    await open({ name: null, code });
-    assert.equal(document.title, 'Mine · qkv');
-    assert.equal(host.hold.fragment(), `#v=1&lang=en&L=${code}`);
-    assert.ok(!fetched.includes('../content_en.json'), 'the others are not fetched');
-    await open({ name: null, code: 'zz' });
-    const missing = () => main.querySelector('.missing');
-    assert.deepEqual(
-      [missing().hidden, missing().textContent],
-      [false, web.textOf('lessons.missing')],
-    );
-    const { DecompressionStream } = globalThis;
-    delete globalThis.DecompressionStream;
-    try {
-      await open({ name: null, code: 'zzz' });
-      assert.match(missing().textContent, /cannot unpack the lesson.*Chrome 103/);
-    } finally {
-      globalThis.DecompressionStream = DecompressionStream;
-    }
-  });
-
-  test('leads back to the page in its language, and to a copy of it', async () => {
-    await open({ name: 'reads', language: 'zh' });
-    reader().querySelector('.adapt').click();
-    const [, { lesson }] = await allLessons('zh');
-    assert.equal(document.querySelector('qkv-lesson-editor [name=title]').value, lesson.title);
-    assert.match(document.querySelector('#editor-title').textContent, /\p{Script=Han}/u);
-    reader().querySelector('.leave').click();
-    assert.equal(location.hash, '#v=1&lang=zh');
-  });
-
   test('is not opened any more by those who leave while it is fetched', async () => {
     const opening = desk.open({ ...ADDRESS, name: 'reads' });
     await desk.open(null);
@@ -301,33 +203,6 @@ describe('lessons: their language', () => {
     now = 5000;
     await opening;
     assert.ok(main.querySelector('qkv-lessons'));
-  });
-
-  test('is that of the page: the lesson follows at the step where it is', async () => {
-    await open({ name: 'reads', step: 2, language: 'en' });
-    const locks = main.querySelector('qkv-locks');
-    written.length = 0;
-    locks.told('en');
-    await rest();
-    assert.deepEqual(written, []);
-    host.begin(initialState('zh'));
-    locks.told('zh');
-    locks.told('zh');
-    await until(() => written.length > 0);
-    await rest();
-    assert.equal(fetched.filter((path) => path === '../content_zh.json').length, 1, 'once');
-    assert.deepEqual(written, ['/?embed=lesson#v=1&lang=zh&lesson=reads&step=2']);
-    await open({ language: 'zh' });
-    written.length = 0;
-    host.begin(initialState('en'));
-    locks.told('en');
-    await until(() => written.length > 0);
-    assert.deepEqual(written, ['/?embed=lesson#v=1&lang=en&lesson=index']);
-    await desk.open(null);
-    written.length = 0;
-    locks.told('zh');
-    await rest();
-    assert.deepEqual(written, []);
   });
 
   test('that changes while a lesson is fetched leaves its step alone', async () => {

@@ -1,7 +1,6 @@
 // The editor of lessons, in Node: what each act makes of a lesson, and how it leaves the page.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { until } from '../../support/js/patience.js';
 import { enter, fire } from '../support/operate.js';
 import { exampleSaid } from '../support/texts.js';
 import { openWindow } from '../support/window.js';
@@ -90,27 +89,6 @@ test('lessons: a lesson goes through the editor as it is, in both languages', ()
   }
 });
 
-test('lessons: a step that is moved keeps the focus, and one that goes gives it to its neighbour', () => {
-  begin();
-  const button = (at, what) => step(at, `[data-step=${what}]`);
-  const pressed = (at, what) => {
-    const held = button(at, what);
-    held.focus();
-    held.click();
-    return held;
-  };
-  const down = pressed(1, 'down');
-  assert.deepEqual(titles(), ['Two', 'One']);
-  assert.equal(document.activeElement, down);
-  const up = pressed(2, 'up');
-  assert.deepEqual(titles(), ['One', 'Two']);
-  assert.equal(document.activeElement, up);
-  pressed(2, 'remove');
-  assert.equal(document.activeElement, step(1, 'input'));
-  pressed(1, 'remove');
-  assert.equal(document.activeElement, document.body);
-});
-
 /** What an act changes of the first step, or of the titles of all. */
 const ACTS = [
   [() => enter(field('title'), 'New'), { title: 'New' }],
@@ -185,76 +163,8 @@ test('lessons: steps move by one place, stop at the ends, are added at the end a
   }
 });
 
-describe('lessons: a new lesson', () => {
-  test('begins with what is on the screen, and goes on with what was begun', () => {
-    begin(null);
-    const { steps } = editor.lesson;
-    assert.deepEqual(steps, [
-      {
-        ...{ title: '', text: '', show: ['settings', 'map'], state: `${exampleSaid()}&seed=5` },
-        ...{ lock: [], guess: false, exercises: [] },
-      },
-    ]);
-    enter(step(1, '[data-field-of=title]'), 'Mine');
-    press('close');
-    begin(null);
-    assert.deepEqual(titles(), ['Mine']);
-    begin();
-    assert.deepEqual(titles(), ['One', 'Two']);
-  });
-
-  test('shows the panel that is in sight', () => {
-    const third = innerHeight / 3;
-    begin(null);
-    for (const [boxes, panel] of [
-      [{ row: { height: 9, bottom: third + 1 } }, 'row'],
-      [{ row: { height: 9, bottom: third } }, 'map'],
-      [{ row: { height: 0, bottom: third + 1 } }, 'map'],
-      [{ row: { height: 9, bottom: third - 1 }, scale: { height: 1, bottom: 999 } }, 'scale'],
-    ]) {
-      places = boxes;
-      press('add');
-      assert.deepEqual(editor.lesson.steps.at(-1).show, ['settings', panel], JSON.stringify(boxes));
-    }
-    assert.equal(editor.lesson.steps.length, 5);
-    assert.equal(document.activeElement, step(5, 'input'));
-  });
-});
-
 describe('lessons: an edited lesson', () => {
-  const page = 'https://page.example/';
-  const link = '#v=1&lang=en&L=zcode';
   beforeEach(() => history.replaceState(null, '', '?embed=lesson#text'));
-
-  test('is copied as a link or a frame, or shown where nothing may be copied', async () => {
-    begin();
-    const frame = `<iframe src="${page}?embed=lesson${link.replaceAll('&', '&amp;')}" title="Of mine" width="100%" height="800" loading="lazy" allow="clipboard-write"></iframe>`;
-    for (const [what, text] of [
-      ['link', page + link],
-      ['embed', frame],
-    ]) {
-      press(what);
-      await rest();
-      assert.deepEqual(
-        [copied.at(-1), said()],
-        [text, t('lessons.copied', { count: text.length })],
-      );
-    }
-    assert.deepEqual(codes, [LESSON, LESSON]);
-    navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
-    press('link');
-    await rest();
-    assert.equal(said(), page + link);
-    assert.equal(dialog.open, true);
-  });
-
-  test('is opened in the language of the page', async () => {
-    state = { ...state, language: 'zh' };
-    begin();
-    press('try');
-    await until(() => location.hash !== '#text');
-    assert.deepEqual([location.hash, dialog.open, copied], ['#v=1&lang=zh&L=zcode', false, []]);
-  });
 
   test('goes nowhere without a step that has something to read or to see', async () => {
     begin();
@@ -268,15 +178,6 @@ describe('lessons: an edited lesson', () => {
     assert.deepEqual([copied, codes, dialog.open], [[], [], true]);
     begin(null);
     assert.deepEqual([said(), editor.lesson.steps.length], ['', 1]);
-  });
-
-  test('is not sent by Enter, nor by a click beside its buttons', async () => {
-    begin();
-    assert.equal(fire(one('form'), 'submit'), false);
-    one('.editor-said').click();
-    fire(one('h2'), 'click');
-    await rest();
-    assert.deepEqual([dialog.open, copied, codes], [true, [], []]);
   });
 });
 
@@ -335,20 +236,6 @@ describe('lessons: a draft', () => {
     reload();
     begin(null);
     assert.deepEqual(drafts(), [t('lessons.untitled'), 'A copy', 'Mine'], 'a look changes none');
-  });
-
-  test('goes when it is discarded, and can be brought back', () => {
-    begin(null);
-    enter(title(), 'Mine');
-    assert.equal(one('[data-do=undo]').hidden, true);
-    press('discard');
-    assert.deepEqual([title().value, web.readDrafts()], ['', []]);
-    press('undo');
-    assert.equal(title().value, 'Mine');
-    press('discard');
-    reload();
-    begin(null);
-    assert.deepEqual([title().value, titles()], ['', ['']]);
   });
 
   test('that is blank, damaged or not to be kept is no failure', () => {

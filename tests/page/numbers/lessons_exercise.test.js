@@ -10,8 +10,8 @@ const web = await modules(
   'features/lessons/page/{exercise,locks,lockable_controls,parse_answer}',
   'state/state',
 );
-const { exerciseForm, isRight, nearest, readAnswer, setLanguage, t } = web;
-const { Locks, allowed, LOCKABLE, controlsOf, initialState } = web;
+const { exerciseForm, isRight, nearest, readAnswer, setLanguage } = web;
+const { Locks, LOCKABLE, controlsOf, initialState } = web;
 
 beforeEach(() => setLanguage('en'));
 afterEach(leave);
@@ -259,26 +259,6 @@ describe('lessons: locks', () => {
       draw();
       assert.equal(document.body.innerHTML, before, String(lock));
     }
-  });
-
-  test('tell of every drawing in which language it is', () => {
-    const told = [];
-    draw();
-    locks.told = (language) => told.push(language);
-    for (const language of ['en', 'zh', 'zh']) draw(language);
-    assert.deepEqual(told, ['en', 'zh', 'zh']);
-    assert.equal(locks.textContent, t('lessons.locked'));
-  });
-
-  test('stop no language, no panel of the link and no answer to what a panel asks', () => {
-    const patch = { language: 'zh', panel: null, curves: true, scaleAsk: false, seed: 1, head: 2 };
-    const lets = (lock) => Object.keys(allowed(lock, patch)).join(' ');
-    const always = 'language panel curves scaleAsk';
-    assert.equal(lets([]), `${always} seed head`);
-    assert.equal(lets(['seed']), `${always} head`);
-    assert.equal(lets(['language', 'panel', 'curves', 'head']), `${always} seed`);
-    assert.equal(lets(true), always);
-    assert.deepEqual(allowed([], patch), patch);
   });
 });
 

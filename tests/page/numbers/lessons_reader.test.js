@@ -104,69 +104,8 @@ const press = async (selector) => {
   part(selector).click();
   await rest();
 };
-const current = () =>
-  [...reader.querySelectorAll('.lesson-step')].map(({ classList }) =>
-    classList.contains('current'),
-  );
-/** What stands in the step that is read, and what is kept. */
-const placed = () => [
-  ...[part('.current .lesson-panels'), reader.store].map((place) =>
-    [...place.children].map(({ id, className }) => id || className).join(' '),
-  ),
-];
 
 describe('lessons: a step', () => {
-  test('has its text, its panels, its questions and its neighbours, and an address of its own', async () => {
-    for (const [at, heading, paragraphs, panels, questions] of [
-      [
-        0,
-        '1. First one',
-        ['One.', 'Two words.'],
-        'instruments map sentence',
-        ['Why?', 'How many?'],
-      ],
-      [1, '2. Step', ['Guess.'], 'masks row', []],
-      [2, '3. Last', [], 'scale map', []],
-    ]) {
-      await open(at);
-      const current = part('.lesson-step.current');
-      const texts = (selector) =>
-        [...current.querySelectorAll(selector)].map(({ textContent }) => textContent);
-      assert.equal(current.querySelector('h2').textContent, heading);
-      assert.deepEqual(texts('.lesson-text p'), paragraphs);
-      assert.deepEqual(texts('.question'), questions);
-      assert.equal(placed()[0], panels);
-      const neighbours = [...current.querySelectorAll('.lesson-tools [data-to]')];
-      assert.deepEqual(
-        neighbours.map(({ dataset }) => Number(dataset.to)),
-        [at - 1, at + 1].filter((to) => to >= 0 && to < 3),
-      );
-      const link = `#v=1&L=code&step=${at + 1}`;
-      assert.deepEqual([host.hold.fragment(), written.at(-1)], [link, `/${link}`]);
-      assert.equal(part('.lesson-link').textContent, `https://page.example/${link}`);
-    }
-    assert.equal(document.title, 'A lesson · qkv');
-    assert.equal(part('h1 i, h1 em').textContent, 'lesson');
-    const goals = [...reader.querySelectorAll('.lesson-goals li')];
-    assert.deepEqual(
-      goals.map(({ textContent }) => textContent),
-      ['to see', 'to learn'],
-    );
-  });
-
-  test('of a lesson without minutes, goals and titles says less', async () => {
-    const lesson = readLesson({ title: '', steps: [{ text: 'One.' }, { text: 'Two.' }] });
-    await open(0, { lesson });
-    assert.equal(part('.lesson-kind').textContent, 'Lesson, 2 steps');
-    assert.deepEqual(
-      [part('.lesson-goals').hidden, part('.current h2').textContent],
-      [true, '1. Step'],
-    );
-    setLanguage('zh');
-    await open(0, { lesson: { ...lesson, minutes: 1 } });
-    assert.equal(part('.lesson-kind').textContent, '课程，1 分钟，共 2 步');
-  });
-
   test('that the reader goes to is a new entry of the history, and that the page goes to is none', async () => {
     const visited = [];
     const push = history.pushState.bind(history);
@@ -184,37 +123,6 @@ describe('lessons: a step', () => {
     await press('.print');
     await until(() => heard.includes('printed'));
     assert.deepEqual(visited, []);
-  });
-
-  test('takes its panels along, and gives back those of the step before; the nearest step is shown', async () => {
-    await open(0);
-    assert.deepEqual(placed(), ['instruments map sentence', 'masks scale row cost']);
-    await press('.current .next');
-    const kept = placed()[1].split(' ').sort();
-    assert.deepEqual(kept, ['cost', 'instruments', 'map', 'scale', 'sentence']);
-    document.getElementById('scale').remove();
-    await open(99);
-    assert.deepEqual([reader.at, current(), placed()[0]], [2, [false, false, true], 'map']);
-    await open(-1);
-    assert.deepEqual([reader.at, current()], [0, [true, false, false]]);
-  });
-
-  test('is gone to by its buttons, which move the focus to its heading, and is not when it opens', async () => {
-    const focus = mock.method(HTMLElement.prototype, 'focus');
-    await open(0);
-    assert.equal(focus.mock.callCount(), 0);
-    await press('.current .next');
-    assert.deepEqual(
-      focus.mock.calls.map((call) => call.this.id),
-      ['step-1'],
-    );
-    await press('h1');
-    assert.equal(reader.at, 1);
-    const steps = [...reader.querySelectorAll('.lesson-steps button')];
-    assert.deepEqual(
-      steps.map((step) => step.getAttribute('aria-current')),
-      [null, 'step', null],
-    );
   });
 
   test('locks its controls, and lets through what is not locked', async () => {
@@ -351,16 +259,6 @@ describe('lessons: on paper', () => {
     assert.deepEqual(pictures(), [[true, picture], [false], [true, picture]]);
   });
 
-  test('of two steps that are gone to at once the later one counts, and begins once', async () => {
-    await open(0);
-    heard.length = 0;
-    const both = [reader.go(1, false), reader.go(2, false)];
-    await rest();
-    await Promise.all(both);
-    assert.equal(reader.at, 2);
-    assert.equal(heard.filter((one) => one.startsWith('begin')).length, 1);
-  });
-
   test('a lesson that is left, or another that is opened meanwhile, is neither moved nor printed', async () => {
     for (const turns of [0, 1, 4, 9, 14]) {
       for (const leaveIt of [() => reader.close(), () => open(2)]) {
@@ -376,14 +274,6 @@ describe('lessons: on paper', () => {
         assert.deepEqual([heard.includes('printed'), reader.at], [false, at], `${turns} turns`);
       }
     }
-  });
-
-  test('a panel without its code has no figure', async () => {
-    assert.equal(await web.pictureOf('row', host), null);
-    assert.equal(await web.pictureOf('pair', host), null);
-    assert.equal(await web.pictureOf('scale', host), null);
-    document.getElementById('map-title').remove();
-    assert.equal(await web.pictureOf('map', host), null);
   });
 });
 

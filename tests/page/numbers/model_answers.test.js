@@ -79,12 +79,6 @@ describe('model: scores of heads', () => {
     assert.equal(web.firstScore(weights), (0.25 + 0.5) / 2);
     assert.equal(web.prefixMatching(weights, [0, 7, 7]), 0.375);
   });
-
-  test('are refused without the weights of the page', () => {
-    const head = { all: () => ({}) };
-    const pass = { weights: [Float32Array.of(1)], heads: [head] };
-    assert.throws(() => web.differenceOf(pass, {}), /left out the weights/);
-  });
 });
 
 describe('model: the loss of a text', () => {
@@ -124,18 +118,6 @@ describe('model: the next token', () => {
     assert.equal(next(2).label, '<1>');
     assert.equal(next(0).actual.id, 2);
   });
-
-  test('has ten bars at most', () => {
-    const of = { ids: [0], logits: Float32Array.from({ length: 30 }, (_, i) => i) };
-    const { bars, vocabulary, keptP } = next(0, { of });
-    assert.deepEqual([bars.length, vocabulary, keptP], [10, 30, 30]);
-  });
-
-  test('there is none without tokens, without logits, and of a model that says nothing', () => {
-    assert.equal(next(0, { of: { ids: [], logits: new Float32Array() } }), null);
-    assert.equal(next(0, { of: { ids: [1], logits: null } }), null);
-    assert.equal(next(0, { speaks: false }), null);
-  });
 });
 
 describe('model: the lens', () => {
@@ -162,13 +144,6 @@ describe('model: the lens', () => {
     const found = () => web.lensAt(engineOf(), { model, label, info: { speaks } }, { ids }, at);
     return { found, told };
   }
-  const read = { inspect: { logitLens: true } };
-
-  test('nothing stands before the first', () => {
-    const { found, told } = lens(0);
-    assert.equal(found().at, 0);
-    assert.deepEqual(told, [{ capacity: 1 }, [[7], read], 'dispose']);
-  });
 
   test('follows the token that the last layer finds likeliest, of equal ones the first', () => {
     for (const [last, wanted] of [
@@ -177,19 +152,6 @@ describe('model: the lens', () => {
       [[0, 0, 0, 0, 0, 1], 0.015625],
     ]) {
       assert.equal(lens(1, { last }).found().layers[0].last, wanted);
-    }
-  });
-
-  test('gives its memory back when it fails', () => {
-    const { found, told } = lens(1, { fails: true });
-    assert.throws(found, /no room/);
-    assert.deepEqual(told, [{ capacity: 2 }, 'dispose']);
-  });
-
-  test('there is none without tokens, and of a model that says nothing', () => {
-    for (const without of [{ ids: [] }, { speaks: false }]) {
-      const { found, told } = lens(0, without);
-      assert.deepEqual([found(), told], [null, []]);
     }
   });
 });

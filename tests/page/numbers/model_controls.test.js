@@ -33,49 +33,6 @@ function put(name) {
   };
 }
 
-describe('model: tokens', () => {
-  const reading = {
-    ...{ id: 1, ids: [1, 2, 3], labels: ['a', 'b', 'c'], total: 3, unknown: [] },
-    surprisal: Float32Array.of(NaN, 1, 2),
-  };
-  const info = { name: 'austen' };
-  const answers = { reading };
-
-  test('are chosen one at a time, by a control or in the link', () => {
-    const { all, changes, show } = put('tokens');
-    show({ model: { info }, answers });
-    const radios = () => all('input[type=radio]');
-    const chosen = () => radios().map(({ checked }) => checked);
-    assert.deepEqual(chosen(), [false, false, true]);
-    fire(radios()[1], 'change');
-    fire(radios()[0], 'change');
-    fire(all('.model-tokens')[0], 'change'); // of no control
-    assert.deepEqual(changes, [{ modelAt: 1 }, { modelAt: 0 }]);
-    for (const at of [0, 1, 2]) {
-      show({ model: { info }, answers, state: { modelAt: at } });
-      assert.equal(chosen().indexOf(true), at);
-    }
-  });
-
-  test('are those of an example that is pressed, and examples those of the model', () => {
-    const { all, one, changes, show } = put('tokens');
-    show({ model: { info }, answers });
-    const buttons = () => all('.model-examples button');
-    const texts = () => buttons().map(({ textContent }) => textContent);
-    assert.deepEqual(texts(), web.EXAMPLES.austen);
-    const [first] = buttons();
-    show({ model: { info }, answers });
-    assert.ok(buttons()[0] === first);
-    one('.model-examples').click();
-    buttons()[1].click();
-    assert.deepEqual(changes, [{ text: web.EXAMPLES.austen[1], query: null, modelAt: null }]);
-    show({ model: { info: { name: 'tang' } }, answers });
-    assert.deepEqual(texts(), web.EXAMPLES.tang);
-    show({ model: { info: { name: null } }, answers });
-    assert.deepEqual(texts(), []);
-  });
-});
-
 test('model: the next token is chosen by what is set', () => {
   const { one, changes, show } = put('next');
   const box = (name) => one(`#model-${name}`);
@@ -146,13 +103,6 @@ describe('model: writing', () => {
     assert.deepEqual([one('#model-seed').value, one('#model-slow').checked], ['3', true]);
   });
 
-  test('keeps its end in sight', () => {
-    const { one, show } = put('write');
-    Object.defineProperty(one('.model-written'), 'scrollHeight', { value: 77 });
-    show({ model: { generated: written() } });
-    assert.equal(one('.model-written').scrollTop, 77);
-  });
-
   test('is said aloud when it is over, once', () => {
     const { one, show } = put('write');
     const said = () => one('[data-said]').textContent;
@@ -169,19 +119,4 @@ describe('model: writing', () => {
     show();
     assert.equal(said(), '');
   });
-});
-
-test('model: it is timed by a button, which rests while that goes on', () => {
-  const { one, messages, show } = put('speed');
-  one('.measure').click();
-  assert.deepEqual(messages, [{ kind: 'speed' }]);
-  const speed = (running) => ({ points: [], difference: 0, running });
-  for (const [of, disabled] of [
-    [null, false],
-    [speed(true), true],
-    [speed(false), false],
-  ]) {
-    show({ model: { speed: of } });
-    assert.deepEqual([one('.measure').disabled, one('ul').hidden], [disabled, of === null]);
-  }
 });

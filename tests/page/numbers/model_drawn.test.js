@@ -135,19 +135,6 @@ describe('model: what can be taken away', () => {
     });
   });
 
-  test('of a reader’s model has its file, and nothing that belongs to another text', () => {
-    const info = { ...INFO, name: null };
-    const of = (more) => figure({ info, ...more }).table;
-    assert.deepEqual(of(), [['austen.safetensors', 'ab<c>']]);
-    assert.deepEqual(of({ speed: { ...speed, points: [] } }), of());
-    const rows = of({ answers: { scores }, changes: { ...changes, reading: 2 } });
-    assert.deepEqual(
-      rows.slice(2).map((row) => row[4]),
-      ['', '', '', ''],
-    );
-    assert.equal(of({ answers: { scores } })[2][4], '');
-  });
-
   test('is drawn with four digits, and with sixty letters of a text', () => {
     const labels = Array.from({ length: 61 }, (_, i) => String(i % 10));
     const found = figure({ answers: { reading: { id: 1, labels }, next: { bars } } });

@@ -99,19 +99,6 @@ describe('model: embeddings', () => {
     assert.deepEqual([labels.map(([text]) => text), dots], [['t4', 't3', 't9', 't7'], 117]);
   });
 
-  test('the card is there with a plane alone', () => {
-    const card = document.createElement('div');
-    card.className = 'model-card';
-    document.body.append(card);
-    const { show } = put('embeddings', card);
-    show({ answers: { plane: null } });
-    assert.equal(card.hidden, true);
-    show(told(square));
-    assert.equal(card.hidden, false);
-    show({});
-    assert.equal(card.hidden, false, 'as long as nothing is known');
-  });
-
   test('a click chooses the token that is nearest, within 32 pixels', async () => {
     const { one, asked, show } = put('embeddings');
     await rest();
@@ -176,23 +163,5 @@ describe('model: embeddings', () => {
     const composing = (isComposing) => type('b', 'input', InputEvent, { isComposing });
     assert.deepEqual([composing(true), composing(false)], [[], [2]]);
     assert.deepEqual(type('a', 'compositionend', Event), [1]);
-  });
-
-  test('are drawn again when they are another size', async () => {
-    const { one, show } = put('embeddings');
-    await rest();
-    show(told(square));
-    layOut({ width: 300, height: 100 });
-    await rest();
-    assert.equal(one('canvas').style.width, '300px');
-  });
-
-  test('a neighbour is chosen by its button', () => {
-    const { one, asked, show } = put('embeddings');
-    show(told(square));
-    one('.model-near .bar').click();
-    one('.model-near').click();
-    one('.model-near bdi').click();
-    assert.deepEqual(asked, [{ modelNear: 2 }]);
   });
 });

@@ -100,14 +100,6 @@ describe('model: writing on', () => {
     assert.deepEqual(waits, []);
   });
 
-  test('tells it again when more than 16 milliseconds have gone by', async () => {
-    const tokensOf = async (takes) => (await write({ takes })).said.map(({ tokens }) => tokens);
-    assert.deepEqual(await tokensOf([1, 16, 0.5, 16.5, 8, 8, 8]), [1, 3, 4, 7, 7]);
-    assert.deepEqual(await tokensOf([]), [0]);
-    const { said } = await write({ takes: [16.5], begin: 0 });
-    assert.equal(said.length, 2, 'also on a page that was just opened');
-  });
-
   test('tells every token where there is a pause after each', async () => {
     const { said, waits } = await write({ takes: [1, 1, 1], ask: { pace: 24 } });
     assert.deepEqual(
@@ -127,12 +119,6 @@ describe('model: writing on', () => {
     assert.equal(said.at(-1).median, (8 + 70) / 2);
     const { said: few } = await write({ takes: [100, 1, 2, 6] });
     assert.equal(few.at(-1).median, 2);
-  });
-
-  test('of a model without a tokenizer are numbers told, before and after', async () => {
-    const info = { tokenizer: 'none' };
-    const { said } = await write({ takes: [1, 1], info, decode: null });
-    assert.deepEqual([said.at(-1).before, said.at(-1).text], ['7 8', '<0> <1> ']);
   });
 
   test('a stop is no failure, and a failure is told after what was written', async () => {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { float, partsOf } from '../support/model_parts.js';
-import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -18,7 +17,7 @@ afterEach(() => {
   web.setLanguage('en');
 });
 
-const { put, lookAgain } = partsOf(web);
+const { put } = partsOf(web);
 
 const INFO = { numLayers: 2, numHeads: 2, speaks: true, notDrawn: null, name: null };
 const scores = (more = {}) => ({
@@ -122,64 +121,6 @@ test('model: heads can be ablated where the model predicts, and shown where the 
 }); // prettier-ignore
 
 describe('model: heads', () => {
-  const button = (part, head, what) =>
-    part.querySelector(`[data-head="${head}"] [data-do=${what}]`);
-
-  test('are taken out and put back, each by itself and all at once', () => {
-    const { part, asked, show, one } = put('heads');
-    one('.all').click(); // before anything is known
-    one('.model-heads').click();
-    assert.deepEqual(asked.splice(0), [{ kind: 'changes' }]);
-    const modelOut = [[0, 1], [1, 1]]; // prettier-ignore
-    show(view({ state: { modelOut } }));
-    for (const head of [2, 1, 3]) button(part, head, 'out').click();
-    one('.back').click();
-    one('li b').click(); // what is no button
-    assert.deepEqual(asked, [
-      ...[[...modelOut, [1, 0]], [[1, 1]], [[0, 1]], []].map((out) => ({ modelOut: out })),
-    ]);
-  });
-
-  test('are shown in the map, to which the address leads', () => {
-    location.hash = '';
-    const { part, asked, show } = put('heads');
-    show(view({ state: { modelAt: 4 } }));
-    button(part, 3, 'map').click();
-    assert.deepEqual(asked, [{ source: 'trained', head: 3, other: null, query: 4 }]);
-    assert.equal(location.hash, '#map');
-  });
-
-  test('have an order that is chosen', () => {
-    const { asked, one, show } = put('heads');
-    show(view());
-    const order = one('.order');
-    order.value = 'first';
-    fire(order, 'change');
-    order.value = '';
-    fire(order, 'change');
-    assert.deepEqual(asked, [{ modelOrder: 'first' }]);
-  });
-
-  test('keep the focus of a button that stands somewhere else now', () => {
-    const { part, show, one } = put('heads');
-    show(view());
-    for (const [head, what] of [
-      [2, 'out'],
-      [1, 'map'],
-    ]) {
-      button(part, head, what).focus();
-      lookAgain();
-      show(view({ state: { modelOrder: 'induction' } }));
-      assert.ok(document.activeElement === button(part, head, what));
-      lookAgain();
-      show(view());
-    }
-    one('.order').focus();
-    lookAgain();
-    show(view());
-    assert.ok(document.activeElement === one('.order'));
-  });
-
   test('stand in lines that are a layer, or parts of one of the same length', () => {
     const { one, show } = put('heads');
     const columns = () => one('.model-heads').style.getPropertyValue('--columns');

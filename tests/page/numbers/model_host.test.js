@@ -189,50 +189,6 @@ describe('model: answers', () => {
     await turns();
     assert.deepEqual(said.map(word), [...ALL, 'answered']);
   });
-
-  test('take one pass of a text, and one of what is read twice', async () => {
-    const { asked, host } = await hosted('llama');
-    const passes = mock.method(prototype, 'forward');
-    const whole = () =>
-      passes.mock.calls.splice(0).filter(({ arguments: [, { session }] }) => !session);
-    const count = () => {
-      const found = whole().length;
-      passes.mock.resetCalls();
-      return found;
-    };
-    await asked();
-    assert.equal(count(), 2);
-    await asked({ at: 1 });
-    host.heads({ model: 1, ids: [1, 2, 3, 4] });
-    assert.equal(count(), 0);
-    await asked({ text: '4 5' });
-    assert.equal(count(), 1);
-    host.heads({ model: 1, ids: [4, 5, 6] });
-    assert.equal(count(), 1);
-  });
-});
-
-describe('model: slices of work', () => {
-  /** How many turns an ask takes when every look at the clock takes so long. */
-  async function turnsAt(tick) {
-    const { asked } = await hosted('llama');
-    const timers = mock.method(globalThis, 'setTimeout');
-    const delays = () =>
-      timers.mock.calls.filter(({ arguments: [act] }) => /\.run\(\)/.test(`${act}`));
-    let now = 1000;
-    mock.method(performance, 'now', () => (now += tick));
-    await asked();
-    const count = delays().length;
-    mock.restoreAll();
-    return count;
-  }
-
-  test('are eight milliseconds long', async () => {
-    const at = {};
-    for (const tick of [0, 2.5, 3.9, 4, 7.9, 8, 100]) at[tick] = await turnsAt(tick);
-    // An ask has eight answers; the scores take two steps more, the plane of these embeddings five, and the end one.
-    assert.deepEqual(at, { 0: 1, 2.5: 4, 3.9: 6, 4: 8, 7.9: 8, 8: 16, 100: 16 });
-  });
 });
 
 describe('model: heads for the frames', () => {
@@ -250,15 +206,6 @@ describe('model: heads for the frames', () => {
     await heard(({ kind }) => kind === 'loaded');
     assert.equal(host.heads({ model: 1, ids: [1] }), null);
     assert.equal(host.heads({ model: 2, ids: [1] }).count, 1);
-  });
-
-  test('are none before a model is there, and of one that is not drawn', async () => {
-    const { host } = await hosted();
-    assert.equal(host.heads({ model: 0, ids: [1] }), null);
-    const capped = await hosted('gemma2');
-    assert.equal(capped.host.heads({ model: 1, ids: [1] }), null);
-    await capped.asked();
-    assert.ok(Number.isNaN(capped.news('scores').difference));
   });
 });
 
@@ -291,16 +238,6 @@ describe('model: more that is asked for', () => {
       ],
     );
     assert.ok(told[2].changes.every((change) => change !== 0));
-  });
-
-  test('nothing is told of an encoder that only a model that speaks has', async () => {
-    const { asked, tell, said } = await hosted('bert');
-    await asked();
-    said.length = 0;
-    for (const kind of ['changes', 'speed']) tell({ kind });
-    tell({ kind: 'generate', seed: 1, tokens: 3, pace: null });
-    await turns();
-    assert.deepEqual(said, []);
   });
 
   test('measuring that something else ends gives its session back', async () => {

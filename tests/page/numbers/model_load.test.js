@@ -191,26 +191,6 @@ describe('model: the button of one', () => {
       assert.equal(isAfresh(name, view), afresh, `${name} ${JSON.stringify(view)}`);
     }
   });
-
-  test('gives up what is loaded by another one', () => {
-    const { asked, one } = put();
-    one('.abort').click();
-    assert.deepEqual(asked, [{ kind: 'abort' }]);
-  });
-
-  test('has the focus back when a load is over that could be given up', () => {
-    const { one, show } = put();
-    show(loading('austen', 1, 2));
-    one('.abort').focus();
-    show(loading('austen', 2, 2));
-    assert.ok(document.activeElement === one('.abort'));
-    show({});
-    assert.ok(document.activeElement === one('.model-choices button'));
-    one('.model-choices button').blur();
-    show(loading('austen', 1, 2));
-    show({});
-    assert.ok(document.activeElement !== one('.model-choices button'));
-  });
 });
 
 describe('model: files of the reader', () => {
@@ -268,50 +248,5 @@ describe('model: files of the reader', () => {
     assert.deepEqual(drag('drop', { ...some, dropped: [] }), [true, false]);
     await rest();
     assert.deepEqual(asked, []);
-  });
-});
-
-describe('model: the panel', () => {
-  const there = (part) =>
-    [...part.querySelectorAll('.model-card > *')]
-      .filter((element) => !element.closest('[hidden]'))
-      .map(({ localName }) => localName.replace('qkv-model-', ''));
-
-  test('has the parts that its model has something for', () => {
-    const { part, show } = put('qkv-panel-model');
-    const parts = (view) => (show(view), there(part));
-    const always = ['load', 'description'];
-    assert.deepEqual(parts(), ['load', 'description']);
-    const all = ['tokens', 'next', 'lens', 'write', 'speed', 'rollout', 'heads', 'embeddings'];
-    assert.deepEqual(parts({ model: { info: INFO } }), [...always, ...all]);
-    const encoder = { model: { info: { ...INFO, speaks: false } } };
-    assert.deepEqual(parts(encoder), [...always, 'tokens', 'rollout', 'heads', 'embeddings']);
-    assert.deepEqual(parts(), always);
-  });
-
-  test('is taken away as a figure', async () => {
-    const { part } = put('qkv-panel-model');
-    assert.equal((await part.figure(viewOf())).name, 'model');
-  });
-
-  test('draws the logs of its models as wide as it is', async () => {
-    const { part, one, show } = put();
-    await rest(); // before anything is known
-    assert.equal(part.querySelectorAll('svg').length, 0);
-    show();
-    const widths = () =>
-      [...part.querySelectorAll('.model-log svg')].map((svg) => svg.getAttribute('viewBox'));
-    const wide = widths();
-    assert.equal(wide.length, 2);
-    layOut({ width: 300, height: 100 });
-    await rest();
-    assert.equal(widths().length, 2);
-    assert.notDeepEqual(widths(), wide);
-    one('.model-log').replaceChildren();
-    show();
-    assert.equal(widths().length, 1, 'nothing has changed');
-    layOut({ width: 0, height: 0 });
-    await rest();
-    assert.equal(widths().length, 1, 'it has no width');
   });
 });

@@ -16,27 +16,7 @@ function planeOf(rows) {
     assert.equal(value, undefined);
   }
 }
-/** Two rows for each of these lengths, one on either side of the mean, along an axis each: its column's sum of squares is 2 l^2. */
-const cross = (lengths) =>
-  lengths.flatMap((length, column) =>
-    [length, -length].map((x) => lengths.map((_, i) => (i === column ? x : 0))),
-  );
 describe('model: the plane', () => {
-  test('has the two longest axes of a cross, the longer one first', () => {
-    const { points, shares } = planeOf(cross([1, 4, 2]));
-    const wanted = [
-      [0, 0],
-      [0, 0],
-      [4, 0],
-      [-4, 0],
-      [0, 2],
-      [0, -2],
-    ].flat();
-    wanted.forEach((value, i) => close(points[i], value, 1e-6, `number ${i}`));
-    close(shares[0], 16 / 21, 1e-9, 'first share');
-    close(shares[1], 4 / 21, 1e-9, 'second share');
-  });
-
   test('of rows on a line has nothing along the second axis, and of equal rows nothing at all', () => {
     const line = planeOf([-1, 0, 1].map((x) => [3 * x + 1, 4 * x + 2]));
     [-5, 0, 5].forEach((value, r) => close(line.points[2 * r], value, 1e-6, `row ${r}`));
