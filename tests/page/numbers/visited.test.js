@@ -393,17 +393,24 @@ const VISIT = {
 
 const distinct = (list) => [...new Set(list)];
 
-/** What the page has to say aloud, by the element that says it; what panels say is for their own tests. */
+/** The elements that say aloud what is in them. Those of panels are for their own tests. */
+const sayingIn = (element) => {
+  if (element.localName.startsWith('qkv-panel-')) return [];
+  const says =
+    ['status', 'alert'].includes(element.getAttribute('role')) ||
+    element.getAttribute('aria-live') === 'polite';
+  return [...(says ? [element] : []), ...Array.from(element.children).flatMap(sayingIn)];
+};
+
+/** What the page has to say aloud, by the element that says it. */
 const regions = () =>
   new Map(
-    all('[role=status], [role=alert], [aria-live=polite]')
-      .filter((element) => !element.closest('[data-panel]')?.localName.startsWith('qkv-panel-'))
-      .map((element) => {
-        const isAlert = element.getAttribute('role') === 'alert';
-        const isHidden = element.closest('[hidden]') !== null;
-        // An alert is read out when it appears, too.
-        return [element, { text: isAlert && isHidden ? '' : element.textContent.trim(), isHidden }];
-      }),
+    sayingIn(document.body).map((element) => {
+      const isAlert = element.getAttribute('role') === 'alert';
+      const isHidden = element.closest('[hidden]') !== null;
+      // An alert is read out when it appears, too.
+      return [element, { text: isAlert && isHidden ? '' : element.textContent.trim(), isHidden }];
+    }),
   );
 
 /** What is read out after a change. */

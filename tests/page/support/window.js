@@ -209,6 +209,20 @@ export function focusQuietly(element) {
 }
 
 /**
+ * A box that is checked already stays as it is: happy-dom searches the whole page for others of its name, and forgets what it
+ * knows of selectors.
+ */
+function checkOnlyOnce({ HTMLInputElement: { prototype } }) {
+  const own = Object.getOwnPropertyDescriptor(prototype, 'checked');
+  Object.defineProperty(prototype, 'checked', {
+    ...own,
+    set(checked) {
+      if (Boolean(checked) !== this.checked) own.set.call(this, checked);
+    },
+  });
+}
+
+/**
  * Makes the globals those of a page: { workers, told, written, goTo, rest, delays, layOut, leave }, all workers that were started, what
  * they are told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked
  * for, the delays of timers, a way to make every element as large as this size, and an end of the page, for the next one in this window.
@@ -278,6 +292,7 @@ export function openWindow() {
   const { prototype } = window.Element;
   prototype.getBoundingClientRect = layout.box;
   noteDeeds(window);
+  checkOnlyOnce(window);
   prototype.hasPointerCapture = () => true;
   for (const side of ['Width', 'Height']) {
     const get = () => layout.box()[side.toLowerCase()];
