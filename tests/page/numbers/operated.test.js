@@ -347,14 +347,14 @@ async function lookAt(element, patch) {
   return [...new Set(wrong)];
 }
 
-/** The same at other times. */
+/** The same at other times; an everyday run looks in Chinese alone, as every language has the same texts and values in them. */
 async function lookAtTimes(name, element, patch) {
   const ofModel = Object.entries(name === 'model' ? TIMES_OF_MODEL : {}).map(([time, model]) => [
     time,
     (view) => ({ ...view, model: model(view.model) }),
   ]);
   const wrong = [];
-  for (const language of ['en', 'zh']) {
+  for (const language of full ? ['en', 'zh'] : ['zh']) {
     const { panel, draw, nextLook } = await put(element, patch, language);
     for (const [time, when] of [...Object.entries(TIMES), ...ofModel]) {
       nextLook();

@@ -92,7 +92,7 @@ async function put(element) {
   document.body.replaceChildren(panel);
   await rest();
   return async (state) => {
-    panel.update(await viewOf(element, ++shows, state, 1));
+    panel.update(await viewOf(element, { shows: ++shows }, state, 1));
     await rest();
     return seenOf(panel);
   };

@@ -103,12 +103,19 @@ async function modelView() {
   return (model = view);
 }
 
-/** What panels have worked out; after a change of the state it is that of before, as on the page for a while. */
+/**
+ * What the worker works out behind the frames: `studies` of panels and the `report` on the latest frame. After a change of the
+ * state or the language they are those of before, as on the page for a while.
+ */
 const known = new Map();
-function studiesOf(element, patch) {
-  const key = JSON.stringify([element, patch]);
-  if (!known.has(key)) known.set(key, /scale|temperature/.test(element) ? engine.studies() : {});
-  return { temperature: null, scale: null, ...known.get(key) };
+async function behindFrames(element, patch) {
+  const key = JSON.stringify([element, { ...patch, language: undefined }]);
+  if (!known.has(key)) {
+    const found = /scale|temperature/.test(element) ? engine.studies() : {};
+    const studies = { temperature: null, scale: null, ...found };
+    known.set(key, { studies, report: await reported() });
+  }
+  return known.get(key);
 }
 
 /** What is known of the latest frame besides. */
@@ -141,10 +148,8 @@ export async function viewOf(element, patch, state, look, when = (view) => view)
 async function newView(element, patch, state, look) {
   const list = listOf(state);
   const frame = { ...engine.ask(state), request: engine.request(), time: 1 };
-  const studies = studiesOf(element, patch);
-  const report = await reported();
   return {
-    ...{ state, list, look, frame, studies, report, theme: 'light' },
+    ...{ state, list, look, frame, theme: 'light', ...(await behindFrames(element, patch)) },
     engine: { kind: 'ready', info: engine.qkv.info },
     model: element === 'qkv-panel-model' ? await modelView() : web.NO_MODEL,
     heads: { source: state.source, trainedHeads: null },
