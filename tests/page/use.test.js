@@ -1,13 +1,10 @@
-// The page in Chromium, in use: by pointer and keyboard, on small screens, and without its engine.
+// The page in Chromium, in use: by pointer and keyboard, and without its engine.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PATIENCE } from '../support/js/patience.js';
-import { full } from '../support/js/full.js';
 import * as support from './support/page.js';
 
 const { nextFrame, pointAt, readNumber, set, settle, snapshot, tensors, visit, weightOf } = support;
-const ENGLISH = support.examples.en;
-const CHINESE = support.examples.zh;
 const { site, pageTest } = support.useSite();
 
 // ---- hands ----
@@ -44,20 +41,6 @@ pageTest(
   },
 );
 
-pageTest('page: the readout tells of another cell of the row at once', {}, async (page) => {
-  await pointAt(page, { row: 9, col: 2 });
-  await settle(page);
-  await page.evaluate(() => {
-    document.addEventListener('cell-shown', () => {
-      // The numbers of the row are known: nothing waits for the worker, whose answer comes in a later task.
-      window.told ??= document.querySelector('qkv-readout .pair').textContent;
-    });
-  });
-  await pointAt(page, { row: 9, col: 1 });
-  await page.waitForFunction(() => window.told !== undefined);
-  assert.match(await page.evaluate(() => window.told), /9\s*→.*1/s);
-});
-
 pageTest('map: the mark in the legend stands where the weight of the cell is', {}, async (page) => {
   await pointAt(page, { row: 0, col: 0 });
   await settle(page);
@@ -69,17 +52,6 @@ pageTest('map: the mark in the legend stands where the weight of the cell is', {
     '100%',
     'the first token reads itself alone: its weight is 1, the end of the legend',
   );
-});
-
-pageTest('map: a head chosen to be taken away is, and is let go again', {}, async (page) => {
-  const other = async () => (await snapshot(page)).state.other;
-  await page.selectOption('#minus', '1');
-  await settle(page);
-  assert.equal(await other(), 1);
-  await page.selectOption('#minus', '0');
-  assert.equal(await other(), 0);
-  await page.selectOption('#minus', '');
-  assert.equal(await other(), null);
 });
 
 pageTest('page: choosing a token fills the others by its weights', {}, async (page) => {
@@ -251,38 +223,7 @@ pageTest(
   },
 );
 
-// ---- small screens, and no engine ----
-
-// At 390 px panels.test.js asks as much, of other texts.
-for (const [width, locale] of [
-  [320, 'en-US'], // whose words are longer
-  ...(full
-    ? [
-        [320, 'zh-CN'],
-        [390, 'en-US'],
-        [390, 'zh-CN'],
-      ]
-    : []),
-]) {
-  pageTest(`${width} px in ${locale} has no horizontal scroll`, { width, locale }, async (page) => {
-    for (const id of support.panels) await visit(page, id);
-    for (const text of [
-      CHINESE,
-      ENGLISH,
-      'W'.repeat(200),
-      `a ${'W'.repeat(200)} b`,
-      'the cat '.repeat(40),
-    ]) {
-      await set(page, { text });
-      const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(widths[0] <= widths[1], `${widths} with ${text.slice(0, 20)}`);
-      const plot = await page.locator('qkv-picture .matrix-plot').boundingBox();
-      const count = (await snapshot(page)).tokens.length;
-      const enough = Math.min(width / 2, 72 * count); // a cell is never wider than that
-      assert.ok(plot.width >= enough && plot.x + plot.width <= width, JSON.stringify(plot));
-    }
-  });
-}
+// ---- no engine ----
 
 test(
   'page: a worker that did not come is asked for again, and paints',
@@ -306,32 +247,23 @@ test(
 );
 
 // That the sentence is there in Chinese, too, is for numbers/catalogues.test.js.
-for (const [locale, words] of [
-  ['en-US', /could not load the WebAssembly file/],
-  ...(full ? [['zh-CN', /加载失败/]] : []),
-]) {
-  test(
-    `page: without the engine the page says so (${locale})`,
-    { timeout: PATIENCE.test },
-    async () => {
-      const prepare = (page) => page.route('**/*.wasm', (route) => route.abort());
-      const { page, close } = await support.openPage(site(), { locale, prepare });
-      try {
-        const failure = page.locator('.failure');
-        await failure.waitFor();
-        const text = await failure.innerText();
-        assert.match(text, words);
-        assert.match(text, /load_failed: .{10}/, 'the message of the engine');
-        assert.ok((await page.locator('.chip').count()) > 5, 'the sentence is there');
-        assert.ok(await page.isVisible('qkv-picture .placeholder'));
-        assert.ok(!(await page.isVisible('qkv-readout')));
-        await page.unroute('**/*.wasm');
-        await failure.locator('button').click();
-        await settle(page);
-        assert.ok(!(await failure.isVisible()), 'a second try may succeed');
-      } finally {
-        await close();
-      }
-    },
-  );
-}
+test('page: without the engine the page says so', { timeout: PATIENCE.test }, async () => {
+  const prepare = (page) => page.route('**/*.wasm', (route) => route.abort());
+  const { page, close } = await support.openPage(site(), { prepare });
+  try {
+    const failure = page.locator('.failure');
+    await failure.waitFor();
+    const text = await failure.innerText();
+    assert.match(text, /could not load the WebAssembly file/);
+    assert.match(text, /load_failed: .{10}/, 'the message of the engine');
+    assert.ok((await page.locator('.chip').count()) > 5, 'the sentence is there');
+    assert.ok(await page.isVisible('qkv-picture .placeholder'));
+    assert.ok(!(await page.isVisible('qkv-readout')));
+    await page.unroute('**/*.wasm');
+    await failure.locator('button').click();
+    await settle(page);
+    assert.ok(!(await failure.isVisible()), 'a second try may succeed');
+  } finally {
+    await close();
+  }
+});
