@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as support from './support/page.js';
 import { PATIENCE, until } from '../support/js/patience.js';
 
-const { addressed, set, settle, snapshot, visit } = support;
+const { settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 
 const PANEL = 'qkv-panel-cost';
@@ -77,27 +77,3 @@ pageTest(
     );
   },
 );
-
-pageTest('cost: a result in a link is drawn, and said to be from elsewhere', {}, async (page) => {
-  await visit(page, 'cost');
-  const rows = [64, 128, 256, 512, 1024, 2048, 4096].map((tokens) => ({
-    ...{ tokens, storedMs: 2e-5 * tokens ** 2, streamingMs: 1e-5 * tokens ** 2 },
-    ...{ storedBytes: 4 * tokens ** 2, streamingBytes: 512 * tokens, decodeMs: 1e-4 * tokens },
-  }));
-  await set(page, { costResult: { variant: 'simd', threads: 1, cores: 6, rows } });
-  assert.match(
-    await page.textContent(`${PANEL} .bench-device`),
-    /link.*“simd” build, 1 of 6 cores/s,
-  );
-  const fits = await page.locator(`${PANEL} [data-fit]`).allTextContents();
-  assert.deepEqual(
-    fits.map((text) => text.match(/[\d.]+ ± [\d.]+$/)[0]),
-    ['2.00 ± 0.00', '2.00 ± 0.00', '1.00 ± 0.00', '2.00 ± 0.00', '1.00 ± 0.00'],
-  );
-  const ys = await page
-    .locator(`${PANEL} [data-figure=time] .plot-plain-point`)
-    .evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute('cy'))));
-  const steps = ys.slice(1).map((y, i) => ys[i] - y);
-  steps.forEach((step) => assert.ok(Math.abs(step - steps[0]) < 0.1, `a straight line: ${ys}`));
-  await addressed(page, 'cb=1.1.6_64.');
-});

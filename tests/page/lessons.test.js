@@ -213,32 +213,6 @@ inFullRun('two more lessons in Chromium', () => {
       assert.match(await answer(page, 2, '37.7'), /larger number.*changed the settings/);
     },
   );
-
-  pageTest(
-    'lessons: scale and positions ask first, too',
-    { fragment: '#v=1&lesson=positions&step=5' },
-    async (page) => {
-      await arrive(page, 5);
-      assert.ok(!(await page.isVisible('.rotary-readings')));
-      await page.click('qkv-rotary [data-guess=stays]');
-      await settle(page);
-      const ofRotary = () => page.textContent('qkv-rotary .guess-answer');
-      assert.match(await ofRotary(), /^Right.*only m − n counts/);
-      await page.getByRole('button', { name: 'Hide this and guess again' }).first().click();
-      await page.click('qkv-rotary [data-guess=grows]');
-      await settle(page);
-      assert.match(await ofRotary(), /^Not quite.*only m − n counts/);
-      await page.evaluate(() => (location.hash = '#v=1&lang=en&lesson=scale'));
-      await arrive(page, 1);
-      await page.waitForFunction(() => window.__qkv.snapshot().studies.scale?.complete);
-      await page.click('qkv-panel-scale [data-guess=rises]');
-      await settle(page);
-      assert.match(
-        await page.textContent('qkv-panel-scale .guess-answer'),
-        /^Not quite.*goes from 2\.\d+ to 0\.1/,
-      );
-    },
-  );
 });
 
 pageTest(

@@ -446,31 +446,6 @@ test('page: any state survives its link, and any string is a link', async () => 
   assert.equal(parseFragment('#map', 'en').panel, 'map');
 });
 
-test('row: numbers of a link that do not fit together are not taken', async () => {
-  const { readNumbers, writeNumbers, MAX_KEYS, WIDTH } = await moduleOf(
-    'web/src/domain/number_sets.ts',
-  );
-  const row = (count) => Array.from({ length: count }, (_, i) => i).join(',');
-  const link = (...counts) => counts.map(row).join(';');
-  for (const keys of [1, 2, MAX_KEYS]) {
-    const raw = link(...Array(3).fill(keys * WIDTH));
-    assert.equal(writeNumbers(readNumbers(raw)), raw);
-  }
-  const [one, two] = [WIDTH, 2 * WIDTH];
-  const broken = {
-    'k has other keys': link(one, two, one),
-    'v has other keys': link(one, one, two),
-    'half a key': link(...Array(3).fill(two - 1)),
-    'too many keys': link(...Array(3).fill((MAX_KEYS + 1) * WIDTH)),
-    'v is missing': link(one, one),
-    'one too many': link(one, one, one, one),
-    'no number': link(one, one, one).replace('1', 'x'),
-    'an empty place': link(one, one, one).replace('1', ' '),
-    infinity: link(one, one, one).replace('1', 'Infinity'),
-  };
-  for (const [why, raw] of Object.entries(broken)) assert.equal(readNumbers(raw), undefined, why);
-});
-
 test('page: the build refuses catalogues that differ', async () => {
   const { compareCatalogues } = await moduleOf('web/build/compare.ts');
   const [en, zh] = ['en', 'zh'].map(textsOf);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { grid, unpack } from './support/grid.js';
 import { colourOf } from './support/oracle.js';
-import { csvOf, take, takeAll } from './support/panel.js';
+import { csvOf, take } from './support/panel.js';
 import * as support from './support/page.js';
 
 const { addressed, nextFrame, pixelsAt, readNumber, set, settle, snapshot, visit } = support;
@@ -95,45 +95,6 @@ pageTest(
   },
 );
 
-pageTest(
-  'masks: a finger taps a cell, paints sideways, and scrolls otherwise',
-  {},
-  async (page) => {
-    await open(page);
-    await showGrid(page);
-    const plot = page.locator('qkv-mask-grid .matrix-plot');
-    assert.equal(await plot.evaluate((e) => getComputedStyle(e).touchAction), 'pan-y');
-    const send = async (type, cell) => {
-      const [clientX, clientY] = await placeOf(page, cell);
-      await plot.evaluate(
-        (element, [name, init]) => {
-          element.setPointerCapture = () => {}; // no real finger is down
-          element.dispatchEvent(
-            new PointerEvent(name, { bubbles: true, pointerType: 'touch', ...init }),
-          );
-        },
-        [type, { clientX, clientY, pointerId: 7 }],
-      );
-    };
-    const before = (await masksOf(page)).mask;
-    await send('pointerdown', { row: 0, col: 5 });
-    await send('pointercancel', { row: 3, col: 5 }); // the page took it for scrolling
-    await settle(page);
-    assert.deepEqual((await masksOf(page)).mask, before);
-    await send('pointerdown', { row: 0, col: 5 });
-    await send('pointerup', { row: 0, col: 5 });
-    await settle(page);
-    before[5] = 1;
-    assert.deepEqual((await masksOf(page)).mask, before);
-    await send('pointerdown', { row: 1, col: 5 });
-    await send('pointermove', { row: 1, col: 7 });
-    await send('pointerup', { row: 1, col: 7 });
-    await settle(page);
-    for (const col of [5, 6, 7]) before[11 + col] = 1;
-    assert.deepEqual((await masksOf(page)).mask, before);
-  },
-);
-
 pageTest('masks: the keyboard paints, and hears what came of it', {}, async (page) => {
   await set(page, { source: 'random' });
   await open(page);
@@ -167,23 +128,6 @@ pageTest('masks: the keyboard paints, and hears what came of it', {}, async (pag
   await page.keyboard.press(' ');
   await said('query 1 “cat”, key 1 “cat”: weight 1.00000');
 });
-
-pageTest(
-  'masks: the panel names rows without any key, and says that a text is cut',
-  {},
-  async (page) => {
-    const paint = '0000ffff0000'.padEnd(64, 'f');
-    await set(page, { source: 'random', maskKind: 'painted', maskPaint: paint });
-    await open(page);
-    await agrees(page, unpack(paint, 11));
-    const note = page.locator('.empty-rows');
-    assert.match(await note.textContent(), /^No key is left for 0 “The”, 2 “sat”\. .*all zeros/);
-    await set(page, { maskKind: 'causal' });
-    assert.ok(!(await note.isVisible()));
-    await set(page, { length: 64 });
-    assert.match(await page.textContent('qkv-mask-choice .about'), /first 16 of 64 tokens/);
-  },
-);
 
 pageTest('masks: the pixels are the weights, and masked cells are hatched', {}, async (page) => {
   const paint = 'f0f00f0f'.padEnd(64, '5');
@@ -255,84 +199,10 @@ pageTest(
   },
 );
 
-pageTest('masks: a mask that no token notices leaves the symmetry whole', {}, async (page) => {
-  await set(page, { source: 'random', maskKind: 'none', maskShuffle: 5 });
-  await open(page);
-  const { order } = await masksOf(page);
-  assert.match(await page.textContent('.mask-why'), /keeps the symmetry/);
-  await addressed(page, 'mo=5');
-  await page.reload();
-  await open(page);
-  assert.deepEqual((await masksOf(page)).order, order, 'same link, same order');
-  await page.click('.as-written');
-  await settle(page);
-  assert.equal((await masksOf(page)).swaps, null);
-});
-
-pageTest('masks: a guess is about a mask and a source, and gone with another', {}, async (page) => {
-  const told = () => page.textContent('qkv-mask-order .guess-answer');
-  await open(page);
-  for (const other of [{ maskKind: 'none' }, { maskSize: 5 }, { source: 'random' }]) {
-    await set(page, { source: 'constructed', maskKind: 'window', maskSize: 3, masksAsk: true });
-    await page.click('qkv-mask-order [data-guess=breaks]');
-    await settle(page);
-    assert.match(await told(), /^Right/);
-    await set(page, other);
-    assert.equal(await told(), '', JSON.stringify(other));
-  }
-});
-
-pageTest('masks: numbers of one’s own have an order, and no positions', {}, async (page) => {
-  await set(page, { source: 'yours', maskShuffle: 3 });
-  await open(page);
-  const { tokens, order, swaps } = await masksOf(page);
-  assert.deepEqual(
-    tokens,
-    order.map((i) => `x${i + 1}`),
-  );
-  assert.equal(swaps.sinusoidal, null);
-  assert.equal(await page.textContent('[data-swap=sinusoidal-free]'), '–');
-});
-
-// ---- the panel as such ----
-
-pageTest('masks: nothing is computed for it while it is not on the screen', {}, async (page) => {
-  const { frame } = await snapshot(page);
-  assert.equal(frame.request.masks, null);
-  await set(page, { maskKind: 'window' });
-  assert.ok(!(await snapshot(page)).frame.ran.includes('masks'));
-  await open(page);
-  await set(page, { maskSize: 2 });
-  const { ran } = (await snapshot(page)).frame;
-  assert.ok(ran.includes('masks') && ran.includes('paint masks'));
-  assert.ok(!ran.includes('head'), 'the map is not touched');
-});
-
-pageTest('masks: without words there is nothing to mask', {}, async (page) => {
-  await open(page);
-  await set(page, { text: '' });
-  await nextFrame(page);
-  assert.ok(!(await page.isVisible('qkv-mask-grid qkv-matrix')));
-  assert.match(await page.textContent('qkv-mask-grid .placeholder'), /first word/);
-  await set(page, { text: 'one' });
-  assert.ok(await page.isVisible('qkv-mask-grid qkv-matrix'));
-  assert.ok(await page.isDisabled('.shuffle'));
-});
-
 pageTest('masks: forced colours keep hatching apart from weights', {}, async (page) => {
   await page.emulateMedia({ forcedColors: 'active' }); // access.test.js begins with them
   await open(page);
   await nextFrame(page);
   const [area] = await pixelsAt(page, 'qkv-mask-grid', [{ row: 0, col: 8 }], 15);
   assert.equal(new Set(area.map(String)).size, 2);
-});
-
-pageTest('masks: every file holds its numbers', {}, async (page) => {
-  await set(page, { source: 'random', maskKind: 'window' });
-  await open(page);
-  const { svg, data } = await takeAll(page, 'masks');
-  const { mask } = await masksOf(page);
-  const drawn = svg.match(/<rect x=[^>]*>/g).map((cell) => Number(!cell.includes('url(#masked)')));
-  assert.deepEqual(drawn, mask, 'hatched as on the page');
-  assert.deepEqual(data.masks.weights, (await masksOf(page)).weights);
 });

@@ -72,26 +72,6 @@ pageTest('map: what is on the page equals the formula in float64', {}, async (pa
   });
 });
 
-pageTest('checks: without words nothing of the last sentence is read off', {}, async (page) => {
-  await visit(page, 'checks');
-  const read = () =>
-    page.evaluate(() =>
-      Object.fromEntries(
-        ['error', 'time', 'sums'].map((name) => [
-          name,
-          document.querySelector(`[data-reading=${name}] .value`).textContent,
-        ]),
-      ),
-    );
-  await page.waitForFunction(
-    () => document.querySelector('[data-reading=time] .value').textContent !== '–',
-  );
-  assert.ok(!Object.values(await read()).includes('–'));
-  await set(page, { text: '' });
-  await settle(page);
-  assert.deepEqual(await read(), { error: '–', time: '–', sums: '–' });
-});
-
 pageTest('page: typing English and Chinese changes tokens and weights', {}, async (page) => {
   const first = await snapshot(page);
   await page.fill('#text', 'A dog barks');
@@ -196,16 +176,6 @@ pageTest('page: only what depends on a change is computed again', {}, async (pag
   await visit(page, 'use');
   // The map is not on the screen any more: no head is computed for its picture.
   assert.deepEqual(await ran({ temperature: 3 }), ['query row']);
-});
-
-pageTest('positions: the residual that is shown is that of the engine', {}, async (page) => {
-  await visit(page, 'positions');
-  await page.locator('#shift').fill('37');
-  await settle(page);
-  const { k, residual } = (await snapshot(page)).frame.positions.shift;
-  assert.equal(k, 37);
-  const shown = readNumber(await page.textContent('qkv-shift .residual strong'));
-  assert.ok(residual > 0 && Math.abs(shown - residual) <= 0.06 * residual);
 });
 
 pageTest('page: empty and very long texts are told, never silent', {}, async (page) => {

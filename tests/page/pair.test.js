@@ -1,7 +1,6 @@
 // Where one score comes from, in Chromium: its numbers add up as they stand there, and hands choose the key.
 import assert from 'node:assert/strict';
 import { addressed, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';
-import { takeAll } from './support/panel.js';
 
 const { pageTest } = useSite();
 
@@ -91,10 +90,3 @@ pageTest(
     assert.ok(!(await page.isVisible('.pair-parts')));
   },
 );
-
-pageTest('pair: can be taken away', {}, async (page) => {
-  await visit(page, 'pair');
-  const { table, data } = await takeAll(page, 'pair');
-  assert.equal(table.length, 17);
-  assert.equal(data.pair.products.length, 16);
-});

@@ -1,33 +1,17 @@
 // The panel about positions, in Chromium: dials, curves and maps as drawn, its sliders and its words.
 import assert from 'node:assert/strict';
 import { colourOf } from './support/oracle.js';
-import { takeAll } from './support/panel.js';
 import * as exact from './support/positions.js';
 import * as support from './support/page.js';
 
 const { addressed, nextFrame, pixelsAt, readNumber, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
-const { bucketOf, dot, exactPair, frequency, naivePair } = exact;
-const { PAIRS, residualOf, SCHEMES, SPAN, turned } = exact;
+const { bucketOf, frequency, naivePair } = exact;
+const { residualOf, SCHEMES, SPAN } = exact;
 
 const open = (page) => visit(page, 'positions');
 
 const positionsOf = async (page) => (await snapshot(page)).frame.positions;
-
-pageTest('positions: the written rotation returns after a frame without it', {}, async (page) => {
-  await open(page);
-  const hidden = await page.evaluate(() => {
-    const { frame, state } = window.__qkv.snapshot();
-    const rotation = document.querySelector('qkv-rotation');
-    const view = { frame, state, look: {} };
-    const away = { ...view, frame: { ...frame, positions: null } };
-    return [view, away, view].map((of) => {
-      rotation.update(of);
-      return rotation.hidden;
-    });
-  });
-  assert.deepEqual(hidden, [false, true, false]);
-});
 
 pageTest(
   'positions: the residuals and their curves are as the engine found them',
@@ -77,64 +61,6 @@ pageTest(
     }
     const spoken = await page.getAttribute('.drift-stage svg', 'aria-label');
     assert.match(spoken, /from p = 4096: \d/);
-  },
-);
-
-pageTest(
-  'positions: the dial, its text and the block of the chosen pair agree',
-  {},
-  async (page) => {
-    await open(page);
-    for (const [layout, pair] of [
-      ['interleaved', 3],
-      ['concatenated', 3],
-      ['concatenated', 31],
-    ]) {
-      await set(page, { layout, pair, position: 17, shift: 9 });
-      const columns = layout === 'interleaved' ? [2 * pair, 2 * pair + 1] : [pair, pair + PAIRS];
-      const numbers = async (name) =>
-        (await page.locator(`[data-of=${name}] i`).allTextContents()).map(readNumber);
-      const [s, c] = exactPair(9, pair);
-      const near = (got, wanted) =>
-        got.forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) <= 1e-6, `${got}`));
-      near(await numbers('block'), [c, s, -s, c]);
-      near(await numbers('from'), exactPair(17, pair));
-      near(await numbers('product'), exactPair(26, pair));
-      near(await numbers('to'), exactPair(26, pair));
-      assert.match(
-        await page.textContent('qkv-rotation .caption'),
-        new RegExp(`dimensions ${columns[0]} and ${columns[1]} at position 17`),
-      );
-      const hand = async (name) => {
-        const line = page.locator(`.dial-large .hand-${name}`);
-        return [Number(await line.getAttribute('x2')), -Number(await line.getAttribute('y2'))];
-      };
-      near(
-        await hand('from'),
-        exactPair(17, pair).map((v) => Number(v.toFixed(4))),
-      );
-      near(
-        await hand('to'),
-        exactPair(26, pair).map((v) => Number(v.toFixed(4))),
-      );
-      // From one hand to the other, the long way round where that is more than half a turn.
-      const turned = await page.getAttribute('.dial-large .turned', 'd');
-      const arc = /^M0 0L(\S+) (\S+)A0.6 0.6 0 ([01]) 1 (\S+) (\S+)Z$/
-        .exec(turned)
-        ?.slice(1)
-        .map(Number);
-      const isLong = (9 * frequency(pair)) % (2 * Math.PI) > Math.PI;
-      const at = (position) => exactPair(position, pair).map((v, i) => (i === 0 ? 0.6 : -0.6) * v);
-      assert.ok(arc, turned);
-      [...at(17), Number(isLong), ...at(26)].forEach((wanted, i) =>
-        assert.ok(Math.abs(arc[i] - wanted) <= 1e-4, turned),
-      );
-      const text = await page.textContent('.dial-text');
-      const angle = readNumber(/k·ω = (\S+) rad/.exec(text)[1]);
-      assert.ok(Math.abs(angle / (9 * frequency(pair)) - 1) < 1e-3, text);
-    }
-    await set(page, { shift: 0 });
-    assert.equal(await page.getAttribute('.dial-large .turned', 'd'), '');
   },
 );
 
@@ -282,95 +208,4 @@ pageTest('positions: buckets have colours in order, and a bias of 0 none', {}, a
   assert.deepEqual(zero[0], [0xf4, 0xf2, 0xec], 'neutral');
   assert.ok(far[0][2] > far[0][0] + 50, 'negative is blue');
   assert.match(await page.textContent('.scheme-side .how'), /head 3 of 8, m = 0\.125/);
-});
-
-pageTest('positions: the keyboard walks the map of a scheme', {}, async (page) => {
-  await set(page, { scheme: 't5' });
-  await open(page);
-  await page.locator('qkv-scheme .matrix-plot').focus();
-  await page.keyboard.press('Control+Home');
-  await page.keyboard.press('ArrowRight');
-  await page.waitForFunction(() =>
-    document
-      .querySelector('qkv-scheme .matrix-stage ~ [role=status]')
-      .textContent.includes('i = 0, j = 1, i − j = −1: bucket 17'),
-  );
-});
-
-pageTest('positions: the score of q and k turned is told with its errors', {}, async (page) => {
-  await open(page);
-  await set(page, { layout: 'concatenated', rotaryQ: 0, rotaryK: 300 });
-  const { rotary } = await positionsOf(page);
-  const layout = 'concatenated';
-  const wanted = dot(turned(rotary.q, 0, layout), turned(rotary.k, 300, layout)) / 8;
-  assert.ok(Math.abs(rotary.score - wanted) < 2e-6);
-  const shown = async (row) => readNumber(await page.textContent(`[data-rotary=${row}]`));
-  assert.ok(Math.abs((await shown('score')) - rotary.score) < 1e-6);
-  const difference = Math.abs(rotary.score - rotary.apart);
-  assert.ok(Math.abs((await shown('difference')) - difference) <= 0.051 * difference);
-  const error = Math.abs(rotary.score - rotary.exact);
-  assert.ok(Math.abs((await shown('error')) - error) <= 0.051 * error);
-});
-
-pageTest(
-  'positions: with the distance held both sliders move, and neither leaves its range',
-  {},
-  async (page) => {
-    await set(page, { rotaryQ: 12, rotaryK: 5 });
-    await open(page);
-    const ends = async () => {
-      await settle(page);
-      const { rotaryQ, rotaryK } = (await snapshot(page)).state;
-      return [rotaryQ, rotaryK];
-    };
-    const before = (await positionsOf(page)).rotary.score;
-    await page.check('#hold');
-    await page.focus('#rotaryQ');
-    await page.keyboard.press('ArrowRight');
-    assert.deepEqual(await ends(), [13, 6]);
-    await page.locator('#rotaryQ').fill('2000');
-    assert.deepEqual(await ends(), [2000, 1993]);
-    assert.ok(Math.abs((await positionsOf(page)).rotary.score - before) < 2e-6);
-    await page.locator('#rotaryK').fill('4096');
-    assert.deepEqual(await ends(), [4096, 4089], 'the query must stop, so the key does');
-    await page.locator('#rotaryQ').fill('0');
-    assert.deepEqual(await ends(), [7, 0]);
-    await page.uncheck('#hold');
-    await page.locator('#rotaryQ').fill('1');
-    assert.deepEqual(await ends(), [1, 0]);
-    assert.equal(await page.getAttribute('#rotaryQ', 'aria-valuetext'), 'm = 1, m − n = 1');
-  },
-);
-
-pageTest(
-  'positions: links: everything comes back, and numbers out of range come in',
-  {},
-  async (page) => {
-    const patch = {
-      position: 300,
-      pair: 12,
-      layout: 'concatenated',
-      scheme: 'xl',
-      rotaryQ: 77,
-      rotaryK: 4000,
-      shift: 40,
-    };
-    await set(page, patch);
-    await addressed(page, 'ps=xl');
-    await page.reload();
-    await open(page);
-    const { state } = await snapshot(page);
-    for (const [name, value] of Object.entries(patch)) assert.equal(state[name], value);
-  },
-);
-
-pageTest('positions: every file holds its numbers', {}, async (page) => {
-  await open(page);
-  const { svg, table, data } = await takeAll(page, 'positions');
-  assert.equal(svg.match(/<image /g).length, 2);
-  assert.match(svg, /angles in float32 \(naive\)/);
-  assert.equal(table.length, 65);
-  const { link, ...numbers } = data;
-  assert.match(link, /p=positions/);
-  assert.deepEqual(numbers, await positionsOf(page));
 });

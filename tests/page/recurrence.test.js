@@ -85,20 +85,6 @@ pageTest('recurrence: a press trains, and another pauses', { fresh: true }, asyn
   assert.ok(heavy().length > 0);
 });
 
-pageTest('recurrence: other digits can be drawn, as many as there are', {}, async (page) => {
-  await visit(page, 'recurrence');
-  const before = '31415926535897932384';
-  await set(page, { recurrenceSource: before });
-  await press(page, 'draw');
-  await page.waitForFunction(
-    ([id, was]) => document.querySelector(id).value !== was,
-    ['#recurrence-source', before],
-  );
-  const drawn = await page.inputValue('#recurrence-source');
-  assert.match(drawn, /^\d{20}$/);
-  await page.waitForFunction((source) => location.hash.includes(`rcx=${source}`), drawn);
-});
-
 pageTest('recurrence: the trained weights say, show and are counted', {}, async (page) => {
   await visit(page, 'recurrence');
   await set(page, { recurrenceSource: '31415926535897932384' });

@@ -1,15 +1,6 @@
 // The panel that follows one row, in Chromium: its numbers against the formula, and its hands.
 import assert from 'node:assert/strict';
-import {
-  addressed,
-  nextFrame,
-  readNumber,
-  set,
-  settle,
-  snapshot,
-  useSite,
-  visit,
-} from './support/page.js';
+import { addressed, readNumber, settle, snapshot, useSite, visit } from './support/page.js';
 
 const { pageTest } = useSite();
 
@@ -143,21 +134,4 @@ pageTest('row: without the maximum it breaks, and the core does not', {}, async 
   await page.check('#row-max');
   await settle(page);
   await agrees(page, wanted);
-});
-
-pageTest('row: its numbers can stand in the map', {}, async (page) => {
-  await visit(page, 'row');
-  await page.locator('.queries label').nth(2).click();
-  await page.click('.to-map');
-  await settle(page);
-  await nextFrame(page);
-  const { state, tokens, frame, query } = await snapshot(page);
-  assert.equal(state.source, 'yours');
-  assert.deepEqual(tokens, ['x1', 'x2', 'x3']);
-  assert.equal(query, 2);
-  const { weight } = exact(example, 2);
-  frame.query.weights.forEach((w, j) => assert.ok(Math.abs(w - weight[j]) < 1e-6));
-  assert.match(await page.textContent('.badge'), /your numbers/);
-  await set(page, { source: 'constructed' });
-  assert.ok((await snapshot(page)).tokens.length > 5);
 });

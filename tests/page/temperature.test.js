@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { curvePoint, law } from './support/curves.js';
 import * as support from './support/page.js';
 
-const { addressed, nextFrame, readNumber, set, settle, snapshot, visit } = support;
+const { nextFrame, readNumber, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 
 const PANEL = 'qkv-panel-temperature';
@@ -52,20 +52,6 @@ pageTest('temperature: the numbers that it shows are those of the engine', {}, a
     assert.equal((await snapshot(page)).frame.temperature.verdict, verdict);
     assert.equal(await page.getAttribute(`${PANEL} .verdict`, 'data-verdict'), verdict);
   }
-});
-
-pageTest('temperature: a single key, and keys all alike, are told as that', {}, async (page) => {
-  await set(page, { ...ROW, query: 0 });
-  await visit(page, 'temperature');
-  assert.match(await page.textContent(`${PANEL} .verdict`), /only one key/);
-  assert.ok(!(await page.isVisible(`${PANEL} .guess`)), 'there is nothing to guess');
-  assert.equal(await page.textContent(`${PANEL} [data-live=critical]`), '–');
-  await set(page, { query: null, head: 5 });
-  assert.match(await page.textContent(`${PANEL} .verdict`), /All scores are equal/);
-  assert.match(await page.textContent(`${PANEL} .gradient-story`), /grows like 1\/τ/);
-  await page.fill('#text', '');
-  await settle(page);
-  assert.match(await page.textContent(`${PANEL} .placeholder`), /first word/);
 });
 
 /** Where the numbers of the axes stand, in CSS pixels of the drawing. */
@@ -214,79 +200,6 @@ pageTest(
   },
 );
 
-pageTest(
-  'temperature: the curves are there at once, or the reader guesses first',
-  {},
-  async (page) => {
-    await visit(page, 'temperature');
-    const curve = page.locator(`${PANEL} .curves .plot-measured`);
-    const told = () => page.textContent(`${PANEL} .guess-answer`);
-    assert.equal(await curve.count(), 1);
-    // One's own text stays when the language turns, and with it the row that the answer is about.
-    await set(page, { ...ROW, text: 'The ship came into the harbour before the storm.' });
-    await page.click('.again');
-    await addressed(page, 'curves=0');
-    await page.reload();
-    await visit(page, 'temperature');
-    assert.equal(await curve.count(), 0, 'a link can ask first');
-    assert.match(
-      await page.textContent(`${PANEL} .guess-question`),
-      /τ from 1 to 20.*up or down\?/,
-    );
-    assert.doesNotMatch(await page.getAttribute(`${PANEL} .curves svg`, 'aria-label'), /theory/);
-    await page.click('[data-guess=up]');
-    await settle(page);
-    assert.equal(await curve.count(), 1);
-    const { temperature: point } = (await snapshot(page)).frame;
-    const hot = curvePoint(point.of.scores, 20).entropy;
-    const words = `goes up from ${point.entropy.toPrecision(3)} to ${hot.toPrecision(3)} nats`;
-    assert.ok((await told()).startsWith('Right.') && (await told()).includes(words), await told());
-    await page.click('.again');
-    await set(page, { temperature: 5 });
-    assert.equal(await curve.count(), 0);
-    await page.click('[data-guess=up]');
-    await settle(page);
-    assert.match(await told(), /other way round.*goes down/);
-    assert.match(
-      await page.getAttribute(`${PANEL} .curves svg`, 'aria-label'),
-      /critical temperature/,
-    );
-    const { temperatures, gradient } = (await snapshot(page)).studies.temperature;
-    const steepest = temperatures[gradient.indexOf(Math.max(...gradient))].toPrecision(3);
-    const label = await page.getAttribute(`${PANEL} .curves svg`, 'aria-label');
-    assert.ok(label.includes(`largest at τ = ${steepest}`), label);
-    await addressed(page);
-    await page.click('.language');
-    await settle(page);
-    await visit(page, 'temperature');
-    assert.match(await told(), /恰好相反。τ 从 5 到 0\.05/);
-  },
-);
-
-pageTest(
-  'temperature: a drag computes its point, and the curves once for a row',
-  {},
-  async (page) => {
-    await set(page, { ...ROW, source: 'random' });
-    await page.setViewportSize({ width: 1280, height: 500 });
-    await visit(page, 'temperature');
-    const before = (await snapshot(page)).studies.temperature.id;
-    await set(page, { temperature: 2 });
-    const { frame, studies } = await snapshot(page);
-    assert.deepEqual(frame.ran, ['query row', 'temperature', 'gain']);
-    assert.equal(studies.temperature.id, before);
-    await set(page, { query: 2 });
-    const after = await snapshot(page);
-    assert.deepEqual(after.frame.ran, ['query row', 'row scores', 'temperature']);
-    assert.equal(after.studies.temperature.id, before + 1);
-    await visit(page, 'use');
-    await set(page, { query: 3 });
-    const away = await snapshot(page);
-    assert.equal(away.frame.temperature, null, 'nothing is computed for a panel out of sight');
-    assert.equal(away.studies.temperature.id, before + 1);
-  },
-);
-
 pageTest('temperature: forced colours keep the curves apart by their dashes', {}, async (page) => {
   await page.emulateMedia({ forcedColors: 'active' }); // access.test.js begins with them
   await visit(page, 'temperature');
@@ -317,27 +230,5 @@ pageTest(
     await settle(page);
     assert.equal((await snapshot(page)).frame.temperature.of.row, 4);
     assert.match(await page.textContent(`${PANEL} .lab-row`), /query 4 “the”/);
-  },
-);
-
-pageTest(
-  'temperature: opens on random scores, and the row of the query is a click away',
-  {},
-  async (page) => {
-    await visit(page, 'temperature');
-    const point = async () => (await snapshot(page)).frame.temperature;
-    assert.deepEqual([(await point()).of.source, (await point()).verdict], ['random', 'holds']);
-    assert.match(await page.textContent(`${PANEL} .lab-row`), /256 random scores, seed 7/);
-    await page.locator('[name=lab-scores][value=row] + span').click();
-    await settle(page);
-    assert.deepEqual([(await point()).of.source, (await point()).of.row], ['row', 7]);
-    assert.equal(await page.textContent(`${PANEL} [data-number=theory]`), 'does not apply');
-    assert.equal(await page.textContent(`${PANEL} [data-number=difference]`), '–');
-    await page.fill('#text', '');
-    await settle(page);
-    await page.locator('[name=lab-scores][value=random] + span').click();
-    await settle(page);
-    assert.equal((await point()).of.source, 'random', 'random scores need no text');
-    assert.ok(await page.isVisible(`${PANEL} .lab`));
   },
 );
