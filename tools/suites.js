@@ -61,7 +61,7 @@ const elsewhere = () =>
   ].map(({ name, preset, isas, programs }) => {
     const missing = programs.filter((names) => !names.some(isOnPath)).map(([name]) => name);
     const tests = isas.flatMap((isa) =>
-      ['references', 'native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
+      ['native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
     );
     return missing.length > 0
       ? { name, full: true, parts: [skipped(name, `there is no ${missing.join(' and no ')}`)] }
@@ -70,10 +70,6 @@ const elsewhere = () =>
 
 function native(full) {
   return [
-    ...nativeIsas.map((isa) => ({
-      name: `native ${isa}: references`,
-      parts: [ctest('native', `references.${isa}`, { heard: keepFingerprint })],
-    })),
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}`,
       needs: ['native'],
@@ -95,7 +91,11 @@ function native(full) {
         nodeTest(`tests/models/${name}.test.js`),
       ),
     },
-    { name: 'native, unknown instruction set', parts: [ctest('native', 'references.unknown_isa')] },
+    {
+      name: 'native, unknown instruction set',
+      needs: ['native'],
+      parts: [ctest('native', 'native.unknown_isa')],
+    },
     {
       name: 'objects of the instruction sets',
       parts: [

@@ -33,9 +33,8 @@ export async function cmake(preset, targets, options = []) {
 /** The C++ library and its tests for every instruction set the compiler can produce. */
 export const native = () => cmake('native', ['all']);
 
-/** The two libraries alone, the trainer of recipes, and what of the suite every run of the tests asks. */
-export const nativeLibraries = () =>
-  cmake('native', ['qkv', 'qkv_train', 'qkv_trainer', 'qkv_references']);
+/** The two libraries alone, and the trainer of recipes. */
+export const nativeLibraries = () => cmake('native', ['qkv', 'qkv_train', 'qkv_trainer']);
 
 /**
  * Files of tests/core that an everyday run compiles to WebAssembly: their bits are compared with those of other builds, or they are

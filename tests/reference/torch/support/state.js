@@ -23,7 +23,7 @@ export const toState = (state) =>
   Object.fromEntries(Object.entries(state).map(([name, array]) => [name, toArray(array)]));
 
 /** Of a matrix or bias that holds those of q, k and v one after the other: one of them. */
-function third({ data, shape: [rows, ...rest] }, part) {
+export function third({ data, shape: [rows, ...rest] }, part) {
   const size = data.length / 3;
   return { data: data.slice(part * size, (part + 1) * size), shape: [rows / 3, ...rest] };
 }
