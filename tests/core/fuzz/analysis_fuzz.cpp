@@ -1,26 +1,9 @@
 // Statistics of weights.
-#include <algorithm>
-#include <cmath>
-
 #include "judge.hpp"
-#include "position_oracle.hpp"
 #include "qkv/circuits.hpp"
 
 namespace qkv::fuzz {
 namespace {
-
-namespace bounds = test::bounds;
-namespace oracle = test::oracle;
-
-/// Weights as operators expect them; what they hold may be anything.
-bool proper(const TensorView<const float>& weights) {
-  for (const float w : weights.size() > 0 ? test::values_of(weights) : std::vector<float>()) {
-    if (!(w >= 0.0F && w <= 0x1p40F)) {
-      return false;
-    }
-  }
-  return true;
-}
 
 void entropy_call(Input& in) {
   Arena arena(in);
@@ -49,21 +32,9 @@ void entropy_call(Input& in) {
       out = arena.out({a, b, c});
       break;
   }
-  const auto compare = [&] {
-    const std::vector<float> rows = out.size() > 0 ? test::values_of(out) : std::vector<float>();
-    const std::vector<float> all =
-        weights.size() > 0 ? test::values_of(weights) : std::vector<float>();
-    const Index n = weights.extent(weights.rank - 1);
-    for (std::size_t row = 0; proper(weights) && row < rows.size(); ++row) {
-      const oracle::Sum exact = oracle::entropy(all.data() + static_cast<Index>(row) * n, n);
-      require_near("row_entropy", static_cast<double>(rows[row]), exact.value,
-                   bounds::row_entropy(n, exact.value, exact.size));
-    }
-  };
-  judge(arena, {.function = "row_entropy",
-                .arguments = {"weights", "out "},
-                .run = [&] { return row_entropy(weights, out); },
-                .compare = compare});
+  judge(arena, {.function = "row_entropy", .arguments = {"weights", "out "}, .run = [&] {
+                  return row_entropy(weights, out);
+                }});
 }
 
 void statistics_call(Input& in) {
@@ -81,30 +52,9 @@ void statistics_call(Input& in) {
   out.distance = part(2);
   out.max_weight = part(4);
   out.first_key = part(8);
-  const auto compare = [&] {
-    if (!proper(weights) || weights.size() == 0 || offset < -1000000 || offset > 1000000) {
-      return;
-    }
-    for (Index b = 0; b < batch; ++b) {
-      for (Index h = 0; h < heads; ++h) {
-        const oracle::Statistics exact = oracle::head_statistics(weights, b, h, offset);
-        const auto near = [&](const TensorView<float>& view, const oracle::Sum& sum) {
-          if (!view.absent()) {
-            require_near("head_statistics", static_cast<double>(*view.at(b, h)), sum.value,
-                         bounds::head_statistic(weights.extent(2), weights.extent(3), sum.size));
-          }
-        };
-        near(out.entropy, exact.entropy);
-        near(out.distance, exact.distance);
-        near(out.max_weight, exact.max_weight);
-        near(out.first_key, exact.first_key);
-      }
-    }
-  };
   judge(arena, {.function = "head_statistics",
                 .arguments = {"weights", "entropy", "distance", "max_weight", "first_key"},
-                .run = [&] { return head_statistics(weights, out, offset); },
-                .compare = compare});
+                .run = [&] { return head_statistics(weights, out, offset); }});
 }
 
 void rollout_call(Input& in) {
@@ -112,25 +62,10 @@ void rollout_call(Input& in) {
   const Index t = in.in(0, 12);
   const auto weights = arena.in({in.in(0, 3), in.in(0, 3), t, t}, {.unconstrained = 3});
   const auto out = arena.out({t, t});
-  const auto compare = [&] {
-    if (!proper(weights) || t == 0) {
-      return;
-    }
-    const std::vector<double> exact = oracle::rollout(weights);
-    const std::vector<float> computed = test::values_of(out);
-    for (std::size_t i = 0; i < computed.size(); ++i) {
-      require_near("attention_rollout", static_cast<double>(computed[i]), exact[i],
-                   bounds::rollout(weights.extent(0), weights.extent(1), t, exact[i]));
-    }
-  };
-  judge(arena, {.function = "attention_rollout",
-                .arguments = {"weights", "out "},
-                .run =
-                    [&] {
-                      Workspace workspace;
-                      return attention_rollout(weights, out, workspace);
-                    },
-                .compare = compare});
+  judge(arena, {.function = "attention_rollout", .arguments = {"weights", "out "}, .run = [&] {
+                  Workspace workspace;
+                  return attention_rollout(weights, out, workspace);
+                }});
 }
 
 void rank_call(Input& in) {
@@ -140,24 +75,10 @@ void rank_call(Input& in) {
   const auto left = arena.in({matrices, in.in(0, 9), k}, {.unconstrained = 2});
   const auto right = arena.in({matrices, k, in.in(0, 9)}, {.unconstrained = 4});
   const auto out = arena.out({matrices});
-  const auto compare = [&] {
-    const Index most = std::min({left.extent(1), left.extent(2), right.extent(2)});
-    for (const float rank : test::values_of(out)) {
-      // Numbers of any size: what is not finite has no rank, and none is above that of the matrix.
-      if (!std::isnan(rank) && (rank < 0.0F || rank > static_cast<float>(most) * 1.001F)) {
-        fail("effective_rank: %g for at most %lld", static_cast<double>(rank),
-             static_cast<long long>(most));
-      }
-    }
-  };
-  judge(arena, {.function = "effective_rank",
-                .arguments = {"left", "right", "out "},
-                .run =
-                    [&] {
-                      Workspace workspace;
-                      return effective_rank(left, right, out, workspace);
-                    },
-                .compare = compare});
+  judge(arena, {.function = "effective_rank", .arguments = {"left", "right", "out "}, .run = [&] {
+                  Workspace workspace;
+                  return effective_rank(left, right, out, workspace);
+                }});
 }
 
 }  // namespace

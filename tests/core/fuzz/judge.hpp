@@ -29,15 +29,8 @@ struct Call {
 /// remembered here.
 void judge(Arena& arena, const Call& call);
 
-/// Whether each element is finite.
-bool all_finite(std::initializer_list<TensorView<const float>> views);
 /// Whether products of two elements neither overflow nor underflow to where bounds say nothing: each is 0
 /// or between 2^-40 and 2^40 in size.
 bool all_moderate(std::initializer_list<TensorView<const float>> views);
-
-/// Fails if a value is further from `exact` than `bound`.
-void require_near(const char* what, double computed, double exact, double bound);
-/// Fails unless the bits are the same, or both are NaN.
-void require_equal(const char* what, float computed, float expected);
 
 }  // namespace qkv::fuzz
