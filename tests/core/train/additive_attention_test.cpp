@@ -1,4 +1,4 @@
-// additive_attention() with its projections: it is its parts one after another, and they are the formula.
+// additive_attention() with its projections: it is its parts one after another.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <vector>
@@ -7,7 +7,6 @@
 #include "qkv/train/linear.hpp"
 #include "refusal.hpp"
 #include "train_additive.hpp"
-#include "train_differences.hpp"
 
 namespace qkv::test::additive_attention_test {
 namespace {
@@ -64,54 +63,6 @@ TEST_CASE("additive_attention: it is its parts, bit for bit", "[train][additive]
     };
     back(parts.dq, args.s, args.score.w, p.ds, p.dw);
     back(parts.dk, args.h, args.score.u, p.dh, p.du);
-  }
-}
-
-/// sum d_context context, all in double, of arrays that are moved by `step` along those of `along`.
-double loss_along(const AdditiveLayerProblem& p, const AdditiveLayerProblem& along, double step) {
-  const AdditiveSizes& of = p.size.of;
-  const auto moved = [&](const std::vector<float>& x, const std::vector<float>& by) {
-    Doubles to(x.begin(), x.end());
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      to[i] += step * static_cast<double>(by[i]);
-    }
-    return to;
-  };
-  const auto multiplied = [&](const Doubles& x, const Doubles& w) {
-    const Index in = static_cast<Index>(w.size()) / of.da;
-    Doubles to(x.size() / at(in) * at(of.da));
-    for (std::size_t row = 0; row < x.size() / at(in); ++row) {
-      for (Index i = 0; i < in; ++i) {
-        for (Index o = 0; o < of.da; ++o) {
-          to[row * at(of.da) + at(o)] += x[row * at(in) + at(i)] * w[at(i * of.da + o)];
-        }
-      }
-    }
-    return to;
-  };
-  const AdditiveNumbers numbers{multiplied(moved(p.s, along.s), moved(p.w, along.w)),
-                                multiplied(moved(p.h, along.h), moved(p.u, along.u)),
-                                moved(p.v, along.v), moved(p.values, along.values)};
-  return ExactAdditive(of, numbers, p.lengths).loss({p.d_context.begin(), p.d_context.end()});
-}
-
-TEST_CASE("additive_attention_backward: <J u, w> = <u, J^T w>", "[train][additive]") {
-  std::uint64_t seed = 10;
-  for (const AdditiveLayerSizes& sizes : kSizes) {
-    CAPTURE(sizes.of.batch, sizes.of.tq, sizes.of.tk, sizes.of.da);
-    AdditiveLayerProblem p(sizes, seed++);
-    if (sizes.of.tk > 1) {
-      p.lengths.assign(at(sizes.of.batch), static_cast<std::int32_t>(sizes.of.tk));
-      p.lengths[1] = 4;
-    }
-    p.run();
-    const AdditiveLayerProblem u(sizes, seed++);
-    constexpr double kStep = 1e-5;
-    const double left = (loss_along(p, u, kStep) - loss_along(p, u, -kStep)) / (2 * kStep);
-    const double right = inner_product(u.s, p.ds) + inner_product(u.h, p.dh) +
-                         inner_product(u.w, p.dw) + inner_product(u.u, p.du) +
-                         inner_product(u.v, p.dv) + inner_product(u.values, p.d_values);
-    CHECK(std::abs(left - right) < 1e-3);
   }
 }
 

@@ -1,4 +1,4 @@
-// gru() and gru_backward() against the formulas in double precision, and those against central differences.
+// gru() and gru_backward() against the formulas in double precision.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
@@ -69,20 +69,7 @@ class ExactGru {
     return h;
   }
 
-  /// sum d_out h.
-  [[nodiscard]] double loss(const Doubles& d_out) const {
-    const Doubles h = states();
-    double sum = 0.0;
-    for (Index b = 0; b < s_.batch; ++b) {
-      for (Index n = 0; n < s_.tokens * s_.hidden; ++n) {
-        sum += d_out[at(b * s_.tokens * s_.hidden + n)] *
-               h[at((b * (s_.tokens + 1) + 1) * s_.hidden + n)];
-      }
-    }
-    return sum;
-  }
-
-  /// Its gradients.
+  /// The gradients of sum d_out h.
   [[nodiscard]] GruNumbers gradients(const Doubles& d_out) const {
     const Doubles h = states();
     GruNumbers g{Doubles(a_.x.size()),  Doubles(a_.wx.size()), Doubles(a_.wh.size()),
@@ -202,35 +189,6 @@ TEST_CASE("gru_backward: gradients are those of the formula", "[train][gru]") {
     compare("dh0", p.dh0, exact.h0);
     require_within(comparison);
   }
-}
-
-TEST_CASE("gru_backward: the oracle's gradients are central differences", "[train][gru]") {
-  const GruShape s{2, 4, 3, 3};
-  const GruProblem p(s, 60);
-  GruNumbers numbers = p.numbers();
-  const Doubles d_out(p.d_out.begin(), p.d_out.end());
-  const ExactGru exact(s, numbers);
-  const GruNumbers gradients = exact.gradients(d_out);
-  const auto off = [&](Doubles& array, const Doubles& gradient) {
-    constexpr double kStep = 1e-5;
-    double worst = 0.0;
-    for (std::size_t i = 0; i < array.size(); ++i) {
-      const double kept = array[i];
-      array[i] = kept + kStep;
-      const double above = exact.loss(d_out);
-      array[i] = kept - kStep;
-      const double below = exact.loss(d_out);
-      array[i] = kept;
-      worst = std::max(worst, std::abs((above - below) / (2 * kStep) - gradient[i]));
-    }
-    return worst;
-  };
-  CHECK(off(numbers.x, gradients.x) < 1e-8);
-  CHECK(off(numbers.wx, gradients.wx) < 1e-8);
-  CHECK(off(numbers.wh, gradients.wh) < 1e-8);
-  CHECK(off(numbers.bx, gradients.bx) < 1e-8);
-  CHECK(off(numbers.bh, gradients.bh) < 1e-8);
-  CHECK(off(numbers.h0, gradients.h0) < 1e-8);
 }
 
 TEST_CASE("gru: a later token changes no earlier state and no earlier gradient", "[train][gru]") {

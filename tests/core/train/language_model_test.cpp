@@ -237,26 +237,6 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("LanguageModelTrainer: a run that is resumed arrives at the same bits",
-          "[train][model]") {
-  Workspace workspace;
-  LanguageModelTrainer whole = make(lively(), with_dropout());
-  train(whole, 20, workspace);
-  LanguageModelTrainer first = make(lively(), with_dropout());
-  train(first, 8, workspace);
-  TrainerOptions other_start = with_dropout();
-  LanguageModelTrainer second = make(lively(), other_start);
-  for (Index i = 0; i < first.array_count(); ++i) {
-    const TensorView<float> value = first.array(i).value;
-    std::copy_n(value.data, value.size(), second.array(i).value.data);
-    std::copy_n(first.moments(i).first, value.size(), second.moments(i).first);
-    std::copy_n(first.moments(i).second, value.size(), second.moments(i).second);
-  }
-  require_ok(second.set_steps(first.steps()));
-  train(second, 20, workspace);
-  CHECK(first_difference(numbers_of(whole), numbers_of(second)) == "");
-}
-
 /// Rows that repeat a few different tokens, again and again.
 Tokens repeats(const LanguageModelConfig& config, std::uint64_t seed) {
   Tokens tokens(config, 16, config.max_length, seed);
@@ -389,23 +369,6 @@ TEST_CASE("LanguageModelTrainer: what a row does not read changes no bit, even N
   }
 }
 
-TEST_CASE("LanguageModelTrainer: a gradient that is not finite is refused and changes nothing",
-          "[train][model]") {
-  Workspace workspace;
-  LanguageModelTrainer trainer = make(lively(), with_dropout());
-  train(trainer, 3, workspace);
-  trainer.array(2).value.data[0] = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> before = numbers_of(trainer);
-  const Tokens tokens(trainer.config(), 4, 16, 1);
-  train::StepResult result;
-  result.step = -7;
-  const Status status = trainer.step(tokens.batch(), workspace, result);
-  require_refused(status, "LanguageModelTrainer::step",
-                  {kInvalid, "the norm of the gradient", "NaN", "expected a finite number"});
-  CHECK(result.step == -7);
-  CHECK(std::memcmp(before.data(), numbers_of(trainer).data(), before.size() * sizeof(float)) == 0);
-}
-
 TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused",
           "[train][model][bad-input]") {
   struct Wrong {
@@ -523,60 +486,6 @@ TEST_CASE("LanguageModelTrainer: batches that do not fit are refused and change 
     require_refused(trainer.evaluate(batch, workspace, found), "LanguageModelTrainer::evaluate",
                     row.refusal);
     CHECK(first_difference(before, numbers_of(trainer)) == "");
-  }
-}
-
-TEST_CASE("LanguageModelTrainer: when memory runs out no weight has changed",
-          "[train][model][memory]") {
-  const Tokens tokens({.vocabulary = 11}, 4, 16, 1);
-  std::vector<float> expected;
-  int failures = 0;
-  for (int request = -1;; ++request) {
-    CAPTURE(request);
-    Workspace workspace;
-    LanguageModelTrainer trainer = make(lively(), with_dropout());
-    const std::vector<float> before = numbers_of(trainer);
-    train::StepResult result;
-    Status status;
-    bool failed = false;
-    int others = 0;
-    {
-      const FailingMemory memory(request);
-      status = trainer.step(tokens.batch(), workspace, result);
-      failed = memory.failed();
-      others = memory.other_requests();
-    }
-    CHECK(others == 0);
-    if (failed) {
-      REQUIRE(status.code() == StatusCode::kOutOfMemory);
-      REQUIRE(first_difference(before, numbers_of(trainer)) == "");
-      require_ok(trainer.step(tokens.batch(), workspace, result));
-      ++failures;
-    }
-    expected = request < 0 ? numbers_of(trainer) : expected;
-    REQUIRE(first_difference(expected, numbers_of(trainer)) == "");
-    if (request >= 0 && !failed) {
-      break;
-    }
-  }
-  CHECK(failures >= 6);  // the lists of the tape, its values, gradients and scratch, the workspace
-  const LanguageModelConfig config = lively();
-  for (int request = 0; request < 4; ++request) {
-    LanguageModelTrainer trainer;
-    const std::size_t bytes = allocated_bytes();
-    Status status;
-    bool failed = false;
-    {
-      const FailingMemory memory(request);
-      status = LanguageModelTrainer::create(config, {}, trainer);
-      failed = memory.failed();
-    }
-    CHECK(failed);
-    if (failed) {
-      CHECK(status.code() == StatusCode::kOutOfMemory);
-      CHECK(trainer.array_count() == 0);
-      CHECK(allocated_bytes() == bytes);
-    }
   }
 }
 

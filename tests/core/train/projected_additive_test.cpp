@@ -138,28 +138,6 @@ TEST_CASE("projected_additive_attention: scores beyond the range of exp", "[trai
   }
 }
 
-TEST_CASE("projected_additive_attention_backward: the oracle's gradients are central differences",
-          "[train][additive]") {
-  const AdditiveProblem p({2, 3, 4, 3, 2}, 50);
-  AdditiveNumbers numbers = p.numbers();
-  const Doubles d_context(p.d_context.begin(), p.d_context.end());
-  const ExactAdditive exact(p.s, numbers, {3, 4});
-  const AdditiveGradients of = exact.gradients(d_context, exact.weights());
-  const auto off = [&](Doubles AdditiveNumbers::* array, const Doubles& gradient) {
-    const Doubles kept = numbers.*array;
-    const double worst = off_central_differences(kept, gradient, [&](const Doubles& x) {
-      numbers.*array = x;
-      return exact.loss(d_context);
-    });
-    numbers.*array = kept;
-    return worst;
-  };
-  CHECK(off(&AdditiveNumbers::q, of.dq.value) < 1e-8);
-  CHECK(off(&AdditiveNumbers::k, of.dk.value) < 1e-8);
-  CHECK(off(&AdditiveNumbers::v, of.dv.value) < 1e-8);
-  CHECK(off(&AdditiveNumbers::values, of.d_values.value) < 1e-8);
-}
-
 // J u is what the exact function does along u.
 TEST_CASE("projected_additive_attention_backward: <J u, w> = <u, J^T w>", "[train][additive]") {
   AdditiveProblem p({2, 5, 9, 20, 7}, 60);
