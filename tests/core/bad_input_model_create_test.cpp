@@ -101,10 +101,9 @@ TEST_CASE("LanguageModel::create: more than all memory is out of memory", "[mode
 TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change nothing",
           "[model][fill][bad-input]") {
   struct Wrong {
-    WeightFormat format;
-    const char* array;
     Spoil<ModelRows&> spoil;
     Refusal refusal;
+    const char* array = "layers.1.feedForward.w1";  ///< [64, 96]
   };
   static const std::vector<float> numbers(64 * 96);
   static const std::vector<float> wrong(64 * 96, kNan);
@@ -112,73 +111,64 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
   static const std::vector<std::uint16_t> scales(96 * 3, 0x3C00);
   static const std::vector<std::uint16_t> nans(96 * 3, 0x7E00);
   static const std::vector<std::uint8_t> blocks(34 * 96 * 3, 0x7C);  // whose scales are NaN
-  constexpr auto kF32 = WeightFormat::kF32;
-  constexpr auto kInt8 = WeightFormat::kInt8;
-  constexpr const char* kMap = "layers.1.feedForward.w1";  // [64, 96]
-  constexpr const char* kGain = "layers.0.norm1.gamma";    // [64]
-  const Wrong rows[] = {
-      {kF32, kMap, [](auto& r) { r.data = nullptr; }, {kInvalid, "data", "null", "64"}},
-      {kF32,
-       kMap,
-       [](auto& r) { r.type = static_cast<NumberType>(5); },
+  constexpr const char* kGain = "layers.0.norm1.gamma";              // [64]
+  const Wrong in_f32[] = {
+      {[](auto& r) { r.data = nullptr; }, {kInvalid, "data", "null", "64"}},
+      {[](auto& r) { r.type = static_cast<NumberType>(5); },
        {kInvalid, "type", "is 5", "NumberType"}},
-      {kF32,
-       kMap,
-       [](auto& r) { r.layout = static_cast<WeightLayout>(2); },
-       {kInvalid, "layout", "is 2", ""}},
-      {kF32, kMap, [](auto& r) { r.count = 0; }, {kRange, "count", "is 0", "at least 1"}},
-      {kF32, kMap, [](auto& r) { r.count = 65; }, {kRange, "count", "is 65", "at most 64"}},
-      {kF32,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) { r.layout = static_cast<WeightLayout>(2); }, {kInvalid, "layout", "is 2", ""}},
+      {[](auto& r) { r.count = 0; }, {kRange, "count", "is 0", "at least 1"}},
+      {[](auto& r) { r.count = 65; }, {kRange, "count", "is 65", "at most 64"}},
+      {[](auto& r) {
          r.layout = WeightLayout::kOutIn;
          r.count = 97;
        },
        {kRange, "count", "is 97", "at most 96"}},
-      {kF32, kMap, [](auto& r) { r.row_bytes = 383; }, {kRange, "row_bytes", "is 383", "384"}},
-      {kF32, kMap, [](auto& r) { r.row_bytes = -384; }, {kRange, "row_bytes", "is -384", "384"}},
-      {kF32, kGain, [](auto& r) { r.count = 2; }, {kRange, "count", "is 2", "at most 1"}},
-      {kF32,
-       kGain,
-       [](auto& r) { r.type = NumberType::kInt8; },
-       {kInvalid, "type", "kInt8", "another type"}},
-      {kF32,
-       kMap,
-       [](auto& r) { r.type = NumberType::kInt8; },
-       {kInvalid, "type", "without scales", ""}},
-      {kF32,
-       kMap,
-       [](auto& r) { r.type = NumberType::kQ8_0; },
-       {kInvalid, "type", "kQ8_0", "kOutIn"}},
-      {kInt8, kMap, [](auto& r) { r.count = 31; }, {kRange, "count", "is 31", "a multiple of 32"}},
-      {kF32,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) { r.row_bytes = 383; }, {kRange, "row_bytes", "is 383", "384"}},
+      {[](auto& r) { r.row_bytes = -384; }, {kRange, "row_bytes", "is -384", "384"}},
+      {[](auto& r) { r.count = 2; }, {kRange, "count", "is 2", "at most 1"}, kGain},
+      {[](auto& r) { r.type = NumberType::kInt8; },
+       {kInvalid, "type", "kInt8", "another type"},
+       kGain},
+      {[](auto& r) { r.type = NumberType::kInt8; }, {kInvalid, "type", "without scales", ""}},
+      {[](auto& r) { r.type = NumberType::kQ8_0; }, {kInvalid, "type", "kQ8_0", "kOutIn"}},
+      {[](auto& r) {
          r.type = NumberType::kInt8;
          r.scales = scales.data();
          r.scale_stride = 96;
          r.count = 33;
        },
        {kRange, "count", "is 33", "a multiple of 32"}},
-      {kF32,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) {
          r.type = NumberType::kInt8;
          r.scales = scales.data();
          r.scale_stride = 95;
        },
        {kRange, "scale_stride", "is 95", "at least 96"}},
-      {kInt8,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) {
+         r.type = NumberType::kInt8;
+         r.scales = scales.data();
+         r.scale_stride = 1;
+         r.count = 2;
+       },
+       {kRange, "scale_stride", "is 1", "at least 2"},
+       "embedding"},
+      {[](auto& r) {
+         r.type = NumberType::kInt8;
+         r.scales = nans.data();
+         r.scale_stride = 96;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+  };
+  const Wrong in_int8[] = {
+      {[](auto& r) { r.count = 31; }, {kRange, "count", "is 31", "a multiple of 32"}},
+      {[](auto& r) {
          r.type = NumberType::kInt8;
          r.scales = scales.data();
          r.scale_stride = -96;
        },
        {kRange, "scale_stride", "is -96", "at least 96"}},
-      {kInt8,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) {
          r.type = NumberType::kInt8;
          r.layout = WeightLayout::kOutIn;
          r.scales = scales.data();
@@ -186,26 +176,7 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.count = 2;
        },
        {kRange, "scale_stride", "is 0", "at least 2"}},
-      {kF32,
-       "embedding",
-       [](auto& r) {
-         r.type = NumberType::kInt8;
-         r.scales = scales.data();
-         r.scale_stride = 1;
-         r.count = 2;
-       },
-       {kRange, "scale_stride", "is 1", "at least 2"}},
-      {kF32,
-       kMap,
-       [](auto& r) {
-         r.type = NumberType::kInt8;
-         r.scales = nans.data();
-         r.scale_stride = 96;
-       },
-       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
-      {kInt8,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) {
          r.type = NumberType::kInt8;
          r.layout = WeightLayout::kOutIn;
          r.scales = nans.data();
@@ -214,18 +185,12 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.count = 96;
        },
        {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
-      {kInt8,
-       kMap,
-       [](auto& r) { r.data = wrong.data(); },
+      {[](auto& r) { r.data = wrong.data(); },
        {kInvalid, "layers.1.feedForward.w1", "has a number that is not finite",
         "int8 has no scale"}},
-      {kInt8,
-       kMap,
-       [](auto& r) { r.data = large.data(); },
+      {[](auto& r) { r.data = large.data(); },
        {kInvalid, "layers.1.feedForward.w1", "at least 8.3e6 in magnitude", "int8 has no scale"}},
-      {kInt8,
-       kMap,
-       [](auto& r) {
+      {[](auto& r) {
          r.type = NumberType::kQ8_0;
          r.layout = WeightLayout::kOutIn;
          r.data = blocks.data();
@@ -234,11 +199,10 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
        },
        {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
   };
-  int n = 0;
-  for (const Wrong& row : rows) {
-    CAPTURE(n++);
+  const auto require = [](WeightFormat format, const Wrong& row) {
+    CAPTURE(row.refusal.argument, row.refusal.was);
     LanguageModel model;
-    require_ok(LanguageModel::create(family("gemma2"), row.format, model));
+    require_ok(LanguageModel::create(family("gemma2"), format, model));
     Index i = 0;
     while (model.array(i).name != std::string(row.array)) {
       ++i;
@@ -250,6 +214,12 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
     row.spoil(given);
     require_refused(model.fill(i, given), "LanguageModel::fill", row.refusal);
     CHECK(model.array(i).filled == 0);
+  };
+  for (const Wrong& row : in_f32) {
+    require(WeightFormat::kF32, row);
+  }
+  for (const Wrong& row : in_int8) {
+    require(WeightFormat::kInt8, row);
   }
 }
 

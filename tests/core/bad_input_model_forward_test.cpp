@@ -36,8 +36,6 @@ struct Spoiled {
 TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write nothing",
           "[model][bad-input]") {
   struct Wrong {
-    const char* family;
-    bool session;
     Spoil<Spoiled&> spoil;
     Refusal refusal;
   };
@@ -47,254 +45,152 @@ TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write n
   static ModelSession empty;
   static ModelHead head = {0, 4};
   const Wrong rows[] = {
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.ids = {s.args.ids.data, {14}}; },
+      {[](auto& s) { s.args.ids = {s.args.ids.data, {14}}; },
        {kShapeError, "ids", "is [14]", "[*,*]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.ids = {s.args.ids.data, {0, 7}}; },
+      {[](auto& s) { s.args.ids = {s.args.ids.data, {0, 7}}; },
        {kShapeError, "ids", "is [0,7]", "at least 1"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.ids = {s.args.ids.data, {2, 0}}; },
+      {[](auto& s) { s.args.ids = {s.args.ids.data, {2, 0}}; },
        {kShapeError, "ids", "is [2,0]", "at least 1"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.ids.data = nullptr; },
-       {kInvalid, "ids", "has no data", "[2,7]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.ids.strides[1] = 2; },
-       {kInvalid, "ids", "stride", ""}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.tokens.ids[13] = 19; },
-       {kRange, "ids[13]", "is 19", "[0, 19)"}},
-      {"gemma2",
-       true,
-       [](auto& s) { s.call.tokens.ids[0] = -1; },
-       {kRange, "ids[0]", "is -1", "[0, 19)"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.token_types = {types.data(), {2, 7}}; },
+      {[](auto& s) { s.args.ids.data = nullptr; }, {kInvalid, "ids", "has no data", "[2,7]"}},
+      {[](auto& s) { s.args.ids.strides[1] = 2; }, {kInvalid, "ids", "stride", ""}},
+      {[](auto& s) { s.call.tokens.ids[13] = 19; }, {kRange, "ids[13]", "is 19", "[0, 19)"}},
+      {[](auto& s) { s.args.token_types = {types.data(), {2, 7}}; },
        {kInvalid, "token_types", "is given", "none"}},
-      {"bert",
-       false,
-       [](auto& s) { s.args.token_types = {types.data(), {2, 7}}; },
-       {kRange, "token_types[0]", "is 2", "[0, 2)"}},
-      {"bert",
-       false,
-       [](auto& s) { s.args.token_types = {types.data(), {7, 2}}; },
-       {kShapeError, "token_types", "is [7,2]", "[2,7]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.key_lengths = {lengths.data(), {2}}; },
+      {[](auto& s) { s.args.key_lengths = {lengths.data(), {2}}; },
        {kRange, "key_lengths[1]", "is 8", "[0, 7]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.key_lengths = {lengths.data(), {1}}; },
+      {[](auto& s) { s.args.key_lengths = {lengths.data(), {1}}; },
        {kShapeError, "key_lengths", "is [1]", "[2]"}},
-      {"gemma2",
-       true,
-       [](auto& s) {
-         s.call.tokens.lengths = {7, 7};
-         s.args.key_lengths = {s.call.tokens.lengths.data(), {2}};
-       },
-       {kInvalid, "key_lengths", "session", ""}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.session = &empty; },
-       {kInvalid, "session", "is empty", "create()"}},
-      {"bert",
-       false,
-       [](auto& s) { s.args.logits = {s.args.hidden.data, {2, 1, 19}}; },
-       {kInvalid, "logits", "is given", "no head"}},
-      {"bert",
-       false,
-       [](auto& s) { s.args.surprisal = {s.args.hidden.data, {2, 6}}; },
-       {kInvalid, "surprisal", "is given", "no head"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.logits = {s.args.logits.data, {2, 3, 19}}; },
+      {[](auto& s) { s.args.session = &empty; }, {kInvalid, "session", "is empty", "create()"}},
+      {[](auto& s) { s.args.logits = {s.args.logits.data, {2, 3, 19}}; },
        {kShapeError, "logits", "is [2,3,19]", "[2,7,19]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.logits = {s.args.logits.data, {2, 7, 18}}; },
+      {[](auto& s) { s.args.logits = {s.args.logits.data, {2, 7, 18}}; },
        {kShapeError, "logits", "is [2,7,18]", "[2,7,19]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.logits.data = nullptr; },
+      {[](auto& s) { s.args.logits.data = nullptr; },
        {kInvalid, "logits", "has no data", "[2,7,19]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.logits.strides[1] = 20; },
-       {kInvalid, "logits", "stride", ""}},
-      {"gemma2",
-       true,
-       [](auto& s) { s.args.hidden = {s.args.hidden.data, {2, 2, 64}}; },
-       {kShapeError, "hidden", "is [2,2,64]", "[2,7,64]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.surprisal = {s.args.surprisal.data, {2, 7}}; },
+      {[](auto& s) { s.args.logits.strides[1] = 20; }, {kInvalid, "logits", "stride", ""}},
+      {[](auto& s) { s.args.surprisal = {s.args.surprisal.data, {2, 7}}; },
        {kShapeError, "surprisal", "is [2,7]", "[2,6]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.logits.data = s.args.hidden.data; },
+      {[](auto& s) { s.args.logits.data = s.args.hidden.data; },
        {kInvalid, "hidden", "overlaps logits", ""}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.surprisal.data = s.args.logits.data + 100; },
+      {[](auto& s) { s.args.surprisal.data = s.args.logits.data + 100; },
        {kInvalid, "surprisal", "overlaps", "logits"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.args.surprisal.data = reinterpret_cast<float*>(s.call.tokens.ids.data()); },
+      {[](auto& s) { s.args.surprisal.data = reinterpret_cast<float*>(s.call.tokens.ids.data()); },
        {kInvalid, "surprisal", "overlaps ids", ""}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[1].layer = 3; },
-       {kRange, "layer", "is 3", "[0, 3)"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[1].layer = -1; },
-       {kRange, "layer", "is -1", "[0, 3)"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[2].layer = 0; },
-       {kInvalid, "layer", "twice", "once"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[0].row_begin = -1; },
+      {[](auto& s) { s.call.readings[1].layer = 3; }, {kRange, "layer", "is 3", "[0, 3)"}},
+      {[](auto& s) { s.call.readings[1].layer = -1; }, {kRange, "layer", "is -1", "[0, 3)"}},
+      {[](auto& s) { s.call.readings[2].layer = 0; }, {kInvalid, "layer", "twice", "once"}},
+      {[](auto& s) { s.call.readings[0].row_begin = -1; },
        {kRange, "row_begin", "is -1", "0 to 7"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[0].row_end = 8; },
-       {kRange, "row_end", "8", "0 to 7"}},
-      {"gemma2",
-       false,
-       [](auto& s) {
+      {[](auto& s) { s.call.readings[0].row_end = 8; }, {kRange, "row_end", "8", "0 to 7"}},
+      {[](auto& s) {
          s.call.readings[0].row_begin = 5;
          s.call.readings[0].row_end = 4;
        },
        {kRange, "row", "5", "4"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[0].weights.shape[3] = 6; },
+      {[](auto& s) { s.call.readings[0].weights.shape[3] = 6; },
        {kShapeError, "weights", "is [2,4,7,6]", "[2,4,7,7]"}},
-      {"gemma2",
-       true,
-       [](auto& s) { s.call.readings[0].weights.shape[3] = 7; },
-       {kShapeError, "weights", "is [2,4,7,7]", "[2,4,7,10]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[2].entropy.shape[1] = 2; },
+      {[](auto& s) { s.call.readings[2].entropy.shape[1] = 2; },
        {kShapeError, "entropy", "is [2,2,7]", "[2,4,7]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[2].residual.shape[2] = 19; },
+      {[](auto& s) { s.call.readings[2].residual.shape[2] = 19; },
        {kShapeError, "residual", "is [2,7,19]", "[2,7,64]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[2].logits.shape[1] = 1; },
+      {[](auto& s) { s.call.readings[2].logits.shape[1] = 1; },
        {kShapeError, "logits", "is [2,1,19]", "[2,7,19]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[1].q.shape[2] = 6; },
+      {[](auto& s) { s.call.readings[1].q.shape[2] = 6; },
        {kShapeError, "q", "is [2,4,6,8]", "[2,4,7,8]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[1].row_begin = 2; },
+      {[](auto& s) { s.call.readings[1].row_begin = 2; },
        {kShapeError, "weights", "is [2,4,7,7]", "[2,4,5,7]"}},
-      {"gemma2",
-       false,
-       [](auto& s) {
+      {[](auto& s) {
          s.call.readings[1].row_begin = 2;
          s.call.readings[1].weights = {};
        },
        {kShapeError, "q", "is [2,4,7,8]", "[2,4,5,8]"}},
-      {"gemma2",
-       true,
-       [](auto& s) { s.call.readings[0].k.shape[2] = 10; },
-       {kShapeError, "k", "is [2,2,10,8]", "[2,2,7,8]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[0].v.strides[3] = 2; },
-       {kInvalid, "v", "stride", ""}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[0].v.data = nullptr; },
+      {[](auto& s) { s.call.readings[0].v.strides[3] = 2; }, {kInvalid, "v", "stride", ""}},
+      {[](auto& s) { s.call.readings[0].v.data = nullptr; },
        {kInvalid, "v", "has no data", "[2,2,7,8]"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[2].v.data = s.call.readings[2].k.data; },
+      {[](auto& s) { s.call.readings[2].v.data = s.call.readings[2].k.data; },
        {kInvalid, "v", "overlaps k", "separate memory"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[0].k.data = s.call.readings[2].k.data; },
+      {[](auto& s) { s.call.readings[0].k.data = s.call.readings[2].k.data; },
        {kInvalid, "k", "overlaps k", "separate memory"}},
-      {"gemma2",
-       false,
-       [](auto& s) {
+      {[](auto& s) {
          // Longer than k: what else is behind the ids would be named instead.
          s.args.ids = {wide.data(), {2, 7}};
          s.call.readings[1].k.data = reinterpret_cast<float*>(wide.data());
        },
        {kInvalid, "k", "overlaps ids", "separate memory"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[1].entropy.data = s.call.readings[0].residual.data; },
+      {[](auto& s) { s.call.readings[1].entropy.data = s.call.readings[0].residual.data; },
        {kInvalid, "overlaps", "entropy", "residual"}},
-      {"gemma2",
-       false,
-       [](auto& s) { s.call.readings[1].entropy.data = s.args.logits.data; },
+      {[](auto& s) { s.call.readings[1].entropy.data = s.args.logits.data; },
        {kInvalid, "overlaps", "entropy", "logits"}},
-      {"bert",
-       false,
-       [](auto& s) { s.call.readings[1].logits = {s.args.hidden.data, {2, 7, 19}}; },
-       {kInvalid, "logits", "is given", "no head"}},
-      {"gemma2",
-       false,
-       [](auto& s) {
+      {[](auto& s) {
          head = {0, 4};
          s.args.ablated = {&head, 1};
        },
        {kRange, "ablated", "4", "[0, 4)"}},
-      {"gemma2",
-       true,
-       [](auto& s) {
+  };
+  const Wrong in_a_session[] = {
+      {[](auto& s) { s.call.tokens.ids[0] = -1; }, {kRange, "ids[0]", "is -1", "[0, 19)"}},
+      {[](auto& s) {
+         s.call.tokens.lengths = {7, 7};
+         s.args.key_lengths = {s.call.tokens.lengths.data(), {2}};
+       },
+       {kInvalid, "key_lengths", "session", ""}},
+      {[](auto& s) { s.args.hidden = {s.args.hidden.data, {2, 2, 64}}; },
+       {kShapeError, "hidden", "is [2,2,64]", "[2,7,64]"}},
+      {[](auto& s) { s.call.readings[0].weights.shape[3] = 7; },
+       {kShapeError, "weights", "is [2,4,7,7]", "[2,4,7,10]"}},
+      {[](auto& s) { s.call.readings[0].k.shape[2] = 10; },
+       {kShapeError, "k", "is [2,2,10,8]", "[2,2,7,8]"}},
+      {[](auto& s) {
          head = {3, 0};
          s.args.ablated = {&head, 1};
        },
        {kRange, "ablated", "3", "[0, 3)"}},
-      {"gemma2",
-       true,
-       [](auto& s) {
+      {[](auto& s) {
          head = {-1, 0};
          s.args.ablated = {&head, 1};
        },
        {kRange, "ablated", "-1", "[0, 3)"}},
   };
-  int n = 0;
-  for (const Wrong& row : rows) {
-    CAPTURE(n++, row.refusal.argument, row.refusal.was);
-    const ModelWeights weights(family(row.family), 2);
+  const Wrong of_an_encoder[] = {
+      {[](auto& s) { s.args.token_types = {types.data(), {2, 7}}; },
+       {kRange, "token_types[0]", "is 2", "[0, 2)"}},
+      {[](auto& s) { s.args.token_types = {types.data(), {7, 2}}; },
+       {kShapeError, "token_types", "is [7,2]", "[2,7]"}},
+      {[](auto& s) { s.args.logits = {s.args.hidden.data, {2, 1, 19}}; },
+       {kInvalid, "logits", "is given", "no head"}},
+      {[](auto& s) { s.args.surprisal = {s.args.hidden.data, {2, 6}}; },
+       {kInvalid, "surprisal", "is given", "no head"}},
+      {[](auto& s) { s.call.readings[1].logits = {s.args.hidden.data, {2, 7, 19}}; },
+       {kInvalid, "logits", "is given", "no head"}},
+  };
+  const auto require = [](const char* name, bool with_session, const Wrong& row) {
+    CAPTURE(name, with_session, row.refusal.argument, row.refusal.was);
+    const ModelWeights weights(family(name), 2);
     const LanguageModel model = weights.make();
     ModelTokens tokens(weights.config(), 2, 7, 2);
     tokens.types.clear();
     ModelSession session;
     Workspace workspace;
-    if (row.session) {
+    if (with_session) {
       require_ok(ModelSession::create(model, {.batch = 2}, session));
       run(model, ModelTokens(weights.config(), 2, 3, 3), {.session = &session}, workspace);
     }
-    ModelAsk ask{.readings = true, .session = row.session ? &session : nullptr};
-    ModelCall call(model, tokens, ask);
+    ModelCall call(model, tokens, {.readings = true, .session = with_session ? &session : nullptr});
     Spoiled spoiled{call, call.args};
     row.spoil(spoiled);
     require_refused(model.forward(call.args, workspace), "LanguageModel::forward", row.refusal);
     CHECK(model.forward_scratch_bytes(call.args) == 0);
     CHECK(untouched(call));
-    CHECK(session.length() == (row.session ? 3 : 0));
+    CHECK(session.length() == (with_session ? 3 : 0));
+  };
+  for (const Wrong& row : rows) {
+    require("gemma2", false, row);
+  }
+  for (const Wrong& row : in_a_session) {
+    require("gemma2", true, row);
+  }
+  for (const Wrong& row : of_an_encoder) {
+    require("bert", false, row);
   }
 }
 

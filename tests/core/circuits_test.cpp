@@ -343,32 +343,16 @@ TEST_CASE("effective_rank: nothing to multiply has rank 0, and no matrix no rank
 
 TEST_CASE("effective_rank, product_singular_values: bad input is refused and nothing written",
           "[circuits][bad-input]") {
-  const std::vector<float> floats(100, 1.0F);
-  std::vector<float> ranks(3, kUntouched);
-  Workspace workspace;
-  using View = TensorView<const float>;
-  const auto refused = [&](const View& left, const View& right, const TensorView<float>& out,
-                           const Refusal& refusal) {
-    require_refused(effective_rank(left, right, out, workspace), "effective_rank", refusal);
-    CHECK(ranks == std::vector<float>(3, kUntouched));
-  };
-  const View a(floats.data(), {2, 3, 4});
-  const View b(floats.data(), {2, 4, 5});
-  const TensorView<float> out(ranks.data(), {2});
-  View wrong = a;
-  wrong.rank = 2;
-  refused(wrong, b, out, {kShapeError, "left", "is [2,3]", "[*,*,*]"});
-  refused(a, {floats.data(), {2, 3, 5}}, out, {kShapeError, "right", "is [2,3,5]", "[2,4,*]"});
-  refused(a, {floats.data(), {1, 4, 5}}, out, {kShapeError, "right", "is [1,4,5]", "[2,4,*]"});
-  refused(a, b, {ranks.data(), {3}}, {kShapeError, "out", "is [3]", "[2]"});
-  refused({nullptr, {2, 3, 4}}, b, out, {kInvalid, "left", "has no data", "[2,3,4]"});
-  refused(a, b, {nullptr, {2}}, {kInvalid, "out", "has no data", "[2]"});
-  wrong = b;
-  wrong.strides[2] = -1;
-  refused(a, wrong, out, {kInvalid, "right", "stride -1", "expected 1"});
-  refused({ranks.data(), {2, 1, 1}}, {floats.data(), {2, 1, 1}}, out,
-          {kInvalid, "out", "overlaps left", "separate memory"});
+  const std::vector<float> floats(20, 1.0F);
   std::vector<double> values(4, 1.0);
+  std::vector<float> ranks(2, kUntouched);
+  Workspace workspace;
+  TensorView<const float> backwards(floats.data(), {2, 2, 5});
+  backwards.strides[2] = -1;
+  require_refused(
+      effective_rank({floats.data(), {2, 3, 2}}, backwards, {ranks.data(), {2}}, workspace),
+      "effective_rank", {kInvalid, "right", "stride -1", "expected 1"});
+  CHECK(ranks == std::vector<float>(2, kUntouched));
   require_refused(
       product_singular_values({floats.data(), {3, 4}}, {floats.data(), {4, 5}}, values, workspace),
       "product_singular_values", {kShapeError, "out", "is [4]", "[3]"});

@@ -55,75 +55,20 @@ TEST_CASE("embedding: arrays without elements", "[embedding][empty][any-isa]") {
   require_ok(embedding({nullptr, {4, 0}}, {&id, {1}}, {nullptr, {1, 0}}));
 }
 
-struct Case {
-  const char* what;
-  Spoil<TensorView<const float>&, TensorView<const std::int32_t>&, TensorView<float>&> spoil;
-  Refusal refusal;
-};
-
-TEST_CASE("embedding: bad arguments are refused", "[embedding][bad-input]") {
-  static constexpr std::int32_t kLast[] = {0, 1, 7};
-  static constexpr std::int32_t kNegative[] = {0, -1, 2};
-  static constexpr std::int32_t kHuge[] = {2147483647, 1, 2};
-  static constexpr std::int32_t kLeast[] = {0, 1, -2147483647 - 1};
-  const auto ids = [](const std::int32_t* values) {
-    return [values](auto&, auto& view, auto&) { view = {values, {3}}; };
-  };
-  const std::vector<Case> cases{
-      {"table absent",
-       [](auto& t, auto&, auto&) { t = {}; },
-       {kShapeError, "table is", "[]", "[*,*]"}},
-      {"table of rank 3",
-       [](auto& t, auto&, auto&) { t = {t.data, {1, 7, 5}}; },
-       {kShapeError, "table is", "[1,7,5]", "[*,*]"}},
-      {"table null",
-       [](auto& t, auto&, auto&) { t.data = nullptr; },
-       {kInvalid, "table has no data", "[7,5]", "elements"}},
-      {"table with gaps",
-       [](auto& t, auto&, auto&) { t.strides[0] = 6; },
-       {kInvalid, "axis 0 of table", "stride 6", "expected 5"}},
-      {"ids absent", [](auto&, auto& i, auto&) { i = {}; }, {kShapeError, "ids is", "[]", "[*]"}},
-      {"ids of rank 2",
-       [](auto&, auto& i, auto&) { i = {i.data, {1, 3}}; },
-       {kShapeError, "ids is", "[1,3]", "[*]"}},
-      {"ids null",
-       [](auto&, auto& i, auto&) { i.data = nullptr; },
-       {kInvalid, "ids has no data", "[3]", "elements"}},
-      {"ids strided",
-       [](auto&, auto& i, auto&) { i.strides[0] = 2; },
-       {kInvalid, "the last axis of ids", "stride 2", "expected 1"}},
-      {"out too short",
-       [](auto&, auto&, auto& o) { o.shape[0] = 2; },
-       {kShapeError, "out is", "[2,5]", "[3,5]"}},
-      {"out of another width",
-       [](auto&, auto&, auto& o) { o.shape[1] = 4; },
-       {kShapeError, "out is", "[3,4]", "[3,5]"}},
-      {"out null",
-       [](auto&, auto&, auto& o) { o.data = nullptr; },
-       {kInvalid, "out has no data", "[3,5]", "elements"}},
-      {"out with gaps",
-       [](auto&, auto&, auto& o) { o.strides[0] = 8; },
-       {kInvalid, "axis 0 of out", "stride 8", "expected 5"}},
-      {"id past the end", ids(kLast), {kRange, "ids[2] is", "7", "[0, 7)"}},
-      {"id below 0", ids(kNegative), {kRange, "ids[1] is", "-1", "[0, 7)"}},
-      {"huge id", ids(kHuge), {kRange, "ids[0] is", "2147483647", "[0, 7)"}},
-      {"least id", ids(kLeast), {kRange, "ids[2] is", "-2147483648", "[0, 7)"}},
-      {"empty table",
-       [](auto& t, auto&, auto&) { t.shape[0] = 0; },
-       {kRange, "ids[0] is", "6", "[0, 0)"}},
-  };
-  for (const Case& c : cases) {
-    INFO(c.what);
-    const std::vector<float> values = table_of(7, 5);
-    const std::vector<std::int32_t> numbers{6, 0, 3};
+TEST_CASE("embedding: ids that the table has not are refused", "[embedding][bad-input]") {
+  const std::vector<float> values = table_of(7, 5);
+  const auto refused = [&](Index rows, std::vector<std::int32_t> ids, const Refusal& refusal) {
     std::vector<float> written(15, kUntouched);
-    TensorView<const float> table{values.data(), {7, 5}};
-    TensorView<const std::int32_t> view{numbers.data(), {3}};
-    TensorView<float> out{written.data(), {3, 5}};
-    c.spoil(table, view, out);
-    require_refused(embedding(table, view, out), "embedding", c.refusal);
+    require_refused(
+        embedding({values.data(), {rows, 5}}, {ids.data(), {3}}, {written.data(), {3, 5}}),
+        "embedding", refusal);
     CHECK(written == std::vector<float>(15, kUntouched));
-  }
+  };
+  refused(7, {0, 1, 7}, {kRange, "ids[2] is", "7", "[0, 7)"});
+  refused(7, {0, -1, 2}, {kRange, "ids[1] is", "-1", "[0, 7)"});
+  refused(7, {2147483647, 1, 2}, {kRange, "ids[0] is", "2147483647", "[0, 7)"});
+  refused(7, {0, 1, -2147483647 - 1}, {kRange, "ids[2] is", "-2147483648", "[0, 7)"});
+  refused(0, {6, 0, 3}, {kRange, "ids[0] is", "6", "[0, 0)"});
 }
 
 std::vector<float> learned(const std::vector<float>& table, Index width, Index length, Index offset,
@@ -182,72 +127,26 @@ TEST_CASE("learned: an empty result is always fine", "[embedding][learned][empty
   }
 }
 
-struct LearnedCase {
-  const char* what;
-  Spoil<TensorView<const float>&, TensorView<float>&, Index&, OutOfRange&> spoil;
-  Refusal refusal;
-};
-
-TEST_CASE("learned: bad arguments are refused", "[embedding][learned][bad-input]") {
-  const std::vector<LearnedCase> cases{
-      {"table absent",
-       [](auto& t, auto&, auto&, auto&) { t = {}; },
-       {kShapeError, "table is", "[]", "[*,*]"}},
-      {"table null",
-       [](auto& t, auto&, auto&, auto&) { t.data = nullptr; },
-       {kInvalid, "table has no data", "[7,5]", "elements"}},
-      {"table strided",
-       [](auto& t, auto&, auto&, auto&) { t.strides[1] = 2; },
-       {kInvalid, "the last axis of table", "stride 2", "expected 1"}},
-      {"out absent",
-       [](auto&, auto& o, auto&, auto&) { o = {}; },
-       {kShapeError, "out is", "[]", "[*,5]"}},
-      {"out of another width",
-       [](auto&, auto& o, auto&, auto&) { o.shape[1] = 6; },
-       {kShapeError, "out is", "[3,6]", "[*,5]"}},
-      {"out null",
-       [](auto&, auto& o, auto&, auto&) { o.data = nullptr; },
-       {kInvalid, "out has no data", "[3,5]", "elements"}},
-      {"out with gaps",
-       [](auto&, auto& o, auto&, auto&) { o.strides[0] = 7; },
-       {kInvalid, "axis 0 of out", "stride 7", "expected 5"}},
-      {"offset below 0",
-       [](auto&, auto&, Index& offset, auto&) { offset = -1; },
-       {kRange, "offset is", "-1", "at least 0"}},
-      {"offset below 0, clamped",
-       [](auto&, auto&, Index& offset, OutOfRange& mode) {
-         offset = -1;
-         mode = OutOfRange::kClamp;
-       },
-       {kRange, "offset is", "-1", "at least 0"}},
-      {"one row too many",
-       [](auto&, auto&, Index& offset, auto&) { offset = 5; },
-       {kRange, "offset is 5", "length 3", "at most 7 rows"}},
-      {"huge offset",
-       [](auto&, auto&, Index& offset, auto&) { offset = std::numeric_limits<Index>::max(); },
-       {kRange, "offset is", "length 3", "at most 7 rows"}},
-      {"no row to clamp to",
-       [](auto& t, auto&, auto&, OutOfRange& mode) {
-         t.shape[0] = 0;
-         mode = OutOfRange::kClamp;
-       },
-       {kRange, "offset is 0", "length 3", "at least one to clamp to"}},
-      {"no such mode",
-       [](auto&, auto&, auto&, OutOfRange& mode) { mode = static_cast<OutOfRange>(2); },
-       {kInvalid, "out_of_range is", "2", "a value of OutOfRange"}},
-  };
-  for (const LearnedCase& c : cases) {
-    INFO(c.what);
-    const std::vector<float> values = table_of(7, 5);
+TEST_CASE("learned: offsets and modes without meaning are refused",
+          "[embedding][learned][bad-input]") {
+  const std::vector<float> values = table_of(7, 5);
+  const auto refused = [&](Index rows, Index offset, OutOfRange mode, const Refusal& refusal) {
     std::vector<float> written(15, kUntouched);
-    TensorView<const float> table{values.data(), {7, 5}};
-    TensorView<float> out{written.data(), {3, 5}};
-    Index offset = 0;
-    OutOfRange mode = OutOfRange::kError;
-    c.spoil(table, out, offset, mode);
-    require_refused(learned_encoding(table, out, offset, mode), "learned_encoding", c.refusal);
+    require_refused(
+        learned_encoding({values.data(), {rows, 5}}, {written.data(), {3, 5}}, offset, mode),
+        "learned_encoding", refusal);
     CHECK(written == std::vector<float>(15, kUntouched));
+  };
+  for (const OutOfRange mode : {OutOfRange::kError, OutOfRange::kClamp}) {
+    refused(7, -1, mode, {kRange, "offset is", "-1", "at least 0"});
   }
+  refused(7, 5, OutOfRange::kError, {kRange, "offset is 5", "length 3", "at most 7 rows"});
+  refused(7, std::numeric_limits<Index>::max(), OutOfRange::kError,
+          {kRange, "offset is", "length 3", "at most 7 rows"});
+  refused(0, 0, OutOfRange::kClamp,
+          {kRange, "offset is 0", "length 3", "at least one to clamp to"});
+  refused(7, 0, static_cast<OutOfRange>(2),
+          {kInvalid, "out_of_range is", "2", "a value of OutOfRange"});
 }
 
 }  // namespace

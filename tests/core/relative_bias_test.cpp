@@ -38,46 +38,8 @@ TEST_CASE("alibi: slopes of 1 to 40 heads and of many", "[alibi][any-isa]") {
   require_within(error);
 }
 
-TEST_CASE("alibi: powers of two are exact", "[alibi][any-isa]") {
-  CHECK(slopes_of(1) == std::vector<float>{0x1p-8F});
-  CHECK(slopes_of(2) == std::vector<float>{0x1p-4F, 0x1p-8F});
-  CHECK(slopes_of(4) == std::vector<float>{0x1p-2F, 0x1p-4F, 0x1p-6F, 0x1p-8F});
-  CHECK(slopes_of(8) ==
-        std::vector<float>{0x1p-1F, 0x1p-2F, 0x1p-3F, 0x1p-4F, 0x1p-5F, 0x1p-6F, 0x1p-7F, 0x1p-8F});
-  const std::vector<float> sixteen = slopes_of(16);
-  for (std::size_t k = 1; k < 16; k += 2) {
-    CHECK(sixteen[k] == std::exp2(-static_cast<float>((k + 1) / 2)));
-  }
-}
-
-TEST_CASE("alibi: other head counts take every second slope of twice the power",
-          "[alibi][any-isa]") {
-  CHECK(slopes_of(3) == std::vector<float>{0x1p-4F, 0x1p-8F, 0x1p-2F});
-  CHECK(slopes_of(6) == std::vector<float>{0x1p-2F, 0x1p-4F, 0x1p-6F, 0x1p-8F, 0x1p-1F, 0x1p-3F});
-  const std::vector<float> twelve = slopes_of(12);
-  const std::vector<float> sixteen = slopes_of(16);
-  for (std::size_t h = 8; h < 12; ++h) {
-    CHECK(twelve[h] == sixteen[2 * (h - 8)]);
-  }
-}
-
 TEST_CASE("alibi: no heads, nothing to do", "[alibi][empty][any-isa]") {
   require_ok(alibi_slopes({nullptr, {0}}));
-}
-
-TEST_CASE("alibi: bad input is refused and nothing written", "[alibi][bad-input]") {
-  std::vector<float> memory(12, kUntouched);
-  const auto refuse = [&](TensorView<float> slopes, const Refusal& refusal) {
-    require_refused(alibi_slopes(slopes), "alibi_slopes", refusal);
-    CHECK(memory == std::vector<float>(12, kUntouched));
-  };
-  TensorView<float> strided(memory.data(), {6});
-  strided.strides[0] = 2;
-  refuse({}, {kShapeError, "slopes is", "[]", "[*]"});
-  refuse({memory.data(), {3, 4}}, {kShapeError, "slopes is", "[3,4]", "[*]"});
-  refuse({memory.data(), {-3}}, {kShapeError, "slopes is", "[-3]", "[*]"});
-  refuse({nullptr, {6}}, {kInvalid, "slopes has no data", "[6]", "elements"});
-  refuse(strided, {kInvalid, "the last axis of slopes", "stride 2", "1"});
 }
 
 /// The formula as T5 has it, in double precision; boundaries that are whole numbers are nudged off,
@@ -95,34 +57,6 @@ Index t5_by_logarithm(Index relative_position, Index num_buckets, const T5Option
   const double most = static_cast<double>(o.max_distance) / static_cast<double>(exact);
   const double x = std::log(ratio) / std::log(most) * static_cast<double>(all - exact);
   return base + std::min(exact + static_cast<Index>(std::floor(x + 1e-9)), all - 1);
-}
-
-TEST_CASE("t5: 32 buckets to distance 128, at every distance", "[t5][any-isa]") {
-  // First distance of each bucket of a direction, from the definition by hand: 8, then the least n
-  // with n^8 >= 8^8 16^k, which is n^2 >= 64 2^k.
-  constexpr Index kBegins[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91};
-  for (Index p = -300; p <= 300; ++p) {
-    CAPTURE(p);
-    Index expected = 0;
-    for (Index bucket = 0; bucket < 16; ++bucket) {
-      expected = std::abs(p) >= kBegins[bucket] ? bucket : expected;
-    }
-    REQUIRE(t5_bucket(p, 32, {}) == expected + (p > 0 ? 16 : 0));
-  }
-}
-
-TEST_CASE("t5: one direction, 32 buckets to distance 128, at every distance", "[t5][any-isa]") {
-  const T5Options options{.bidirectional = false};
-  // 16 (128 / 16)^(k / 16) = 16 2^(3 k / 16), rounded up.
-  constexpr Index kBegins[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
-  for (Index p = -300; p <= 300; ++p) {
-    CAPTURE(p);
-    Index expected = p >= 0 ? 0 : std::min(-p, Index{15});
-    for (Index k = 0; k < 16; ++k) {
-      expected = -p >= kBegins[k] ? 16 + k : expected;
-    }
-    REQUIRE(t5_bucket(p, 32, options) == expected);
-  }
 }
 
 TEST_CASE("t5: buckets of all kinds agree with whole numbers and with logarithms",
@@ -191,41 +125,14 @@ TEST_CASE("t5: distances beside a boundary fall to the right side", "[t5][any-is
 }
 
 TEST_CASE("t5: the largest tables agree with whole numbers", "[t5][any-isa]") {
-  for (Index max_distance : {Index{513}, Index{514}, Index{1024}, kMaxPosition}) {
+  for (Index max_distance : {Index{513}, kMaxPosition}) {
     const T5Options options{.bidirectional = false, .max_distance = max_distance};
-    for (Index n : {Index{511}, Index{512}, Index{513}, Index{515}, Index{724}, Index{1023},
-                    Index{16384}, Index{23170}, Index{23171}, kMaxPosition - 1, kMaxPosition}) {
+    for (Index n : {Index{512}, Index{724}, Index{23170}, Index{23171}, kMaxPosition}) {
       CAPTURE(max_distance, n);
       REQUIRE(t5_bucket(-n, kMaxT5Buckets, options) ==
               oracle::t5_bucket(-n, kMaxT5Buckets, options));
     }
   }
-}
-
-TEST_CASE("t5: buckets never fall with the distance, and stay within the table", "[t5][any-isa]") {
-  for (bool bidirectional : {false, true}) {
-    for (Index num_buckets : {4, 9, 32, 1000}) {
-      const T5Options options{.bidirectional = bidirectional, .max_distance = 5000};
-      Index last = 0;
-      Index wrong = -1;
-      for (Index n = 0; n <= 6000 && wrong < 0; ++n) {
-        const Index bucket = t5_bucket(-n, num_buckets, options);
-        const Index after = bidirectional ? bucket + (n > 0 ? num_buckets / 2 : 0) : 0;
-        const bool right =
-            bucket >= last && bucket < num_buckets && t5_bucket(n, num_buckets, options) == after;
-        wrong = right ? -1 : n;
-        last = bucket;
-      }
-      CAPTURE(bidirectional, num_buckets);
-      CHECK(wrong == -1);
-    }
-  }
-  constexpr Index kLeast = std::numeric_limits<Index>::min();
-  constexpr Index kMost = std::numeric_limits<Index>::max();
-  CHECK(t5_bucket(kLeast, 32, {}) == 15);
-  CHECK(t5_bucket(kMost, 32, {}) == 31);
-  CHECK(t5_bucket(kLeast, 32, {.bidirectional = false}) == 31);
-  CHECK(t5_bucket(kMost, 32, {.bidirectional = false}) == 0);
 }
 
 TEST_CASE("t5: no bucket for numbers that make no table", "[t5][bad-input]") {
@@ -318,25 +225,11 @@ TEST_CASE("t5_relative_bias: bad input is refused and nothing written", "[t5][ba
   };
   const TensorView<const float> table(numbers.data(), {32, 2});
   const TensorView<float> bias(memory.data(), {2, 5, 7});
-  TensorView<const float> strided = table;
-  strided.strides[1] = 2;
-  TensorView<float> strided_bias = bias;
-  strided_bias.strides[2] = 2;
-  refuse({}, bias, {}, {kShapeError, "table is", "[]", "[*,*]"});
-  refuse({numbers.data(), {64}}, bias, {}, {kShapeError, "table is", "[64]", "[*,*]"});
   refuse({numbers.data(), {3, 2}}, bias, {}, {kShapeError, "table is", "[3,2]", "4 to 1024 rows"});
   refuse({numbers.data(), {1, 2}}, bias, {.bidirectional = false},
          {kShapeError, "table is", "[1,2]", "2 to 1024 rows"});
   refuse({numbers.data(), {1025, 2}}, bias, {},
          {kShapeError, "table is", "[1025,2]", "4 to 1024 rows"});
-  refuse({nullptr, {32, 2}}, bias, {}, {kInvalid, "table has no data", "[32,2]", "elements"});
-  refuse(strided, bias, {}, {kInvalid, "the last axis of table", "stride 2", "1"});
-  refuse(table, {}, {}, {kShapeError, "bias is", "[]", "[2,*,*]"});
-  refuse(table, {memory.data(), {3, 5, 7}}, {}, {kShapeError, "bias is", "[3,5,7]", "[2,*,*]"});
-  refuse(table, {memory.data(), {1, 2, 5, 7}}, {},
-         {kShapeError, "bias is", "[1,2,5,7]", "[2,*,*]"});
-  refuse(table, {nullptr, {2, 5, 7}}, {}, {kInvalid, "bias has no data", "[2,5,7]", "elements"});
-  refuse(table, strided_bias, {}, {kInvalid, "the last axis of bias", "stride 2", "1"});
   refuse(table, bias, {.max_distance = 8}, {kRange, "max_distance is", "8", "9 to 1048576"});
   refuse(table, bias, {.bidirectional = false, .max_distance = 16},
          {kRange, "max_distance is", "16", "17 to 1048576"});
@@ -483,74 +376,6 @@ TEST_CASE("transformer-xl: empty biases", "[transformer-xl][empty][any-isa]") {
       transformer_xl_bias({n, {1, 2, 3, 4}}, {n, {2, 8}}, {n, {2, 4}}, {nullptr, {1, 2, 3, 0}}));
   require_ok(transformer_xl_bias({nullptr, {1, 2, 0, 4}}, {nullptr, {0, 8}}, {n, {2, 4}},
                                  {nullptr, {1, 2, 0, 0}}));
-}
-
-TEST_CASE("transformer_xl_bias: bad input is refused and nothing written",
-          "[transformer-xl][bad-input]") {
-  struct Call {
-    TensorView<const float> q, r, v;
-    TensorView<float> bias;
-  };
-  struct Case {
-    const char* what;
-    Spoil<Call&> spoil;
-    Refusal refusal;
-  };
-  const Case cases[] = {
-      {"q absent", [](Call& c) { c.q = {}; }, {kShapeError, "q is", "[]", "[*,*,*,*]"}},
-      {"q without data",
-       [](Call& c) { c.q.data = nullptr; },
-       {kInvalid, "q has no data", "[2,3,4,6]", "elements"}},
-      {"q strided",
-       [](Call& c) { c.q.strides[3] = 2; },
-       {kInvalid, "the last axis of q", "stride 2", "1"}},
-      {"d 0", [](Call& c) { c.q.shape[3] = 0; }, {kShapeError, "q is", "[2,3,4,0]", "at least 1"}},
-      {"r of other distances",
-       [](Call& c) { c.r.shape[0] = 9; },
-       {kShapeError, "r is", "[9,18]", "[8,18]"}},
-      {"r of other heads",
-       [](Call& c) { c.r.shape[1] = 12; },
-       {kShapeError, "r is", "[8,12]", "[8,18]"}},
-      {"r without data",
-       [](Call& c) { c.r.data = nullptr; },
-       {kInvalid, "r has no data", "[8,18]", "elements"}},
-      {"r strided",
-       [](Call& c) { c.r.strides[1] = 2; },
-       {kInvalid, "the last axis of r", "stride 2", "1"}},
-      {"v of other heads",
-       [](Call& c) { c.v.shape[0] = 2; },
-       {kShapeError, "v is", "[2,6]", "[3,6]"}},
-      {"v of another d",
-       [](Call& c) { c.v.shape[1] = 5; },
-       {kShapeError, "v is", "[3,5]", "[3,6]"}},
-      {"v without data",
-       [](Call& c) { c.v.data = nullptr; },
-       {kInvalid, "v has no data", "[3,6]", "elements"}},
-      {"v strided",
-       [](Call& c) { c.v.strides[1] = 2; },
-       {kInvalid, "the last axis of v", "stride 2", "1"}},
-      {"bias of another length",
-       [](Call& c) { c.bias.shape[2] = 3; },
-       {kShapeError, "bias is", "[2,3,3,5]", "[2,3,4,*]"}},
-      {"bias of rank 3",
-       [](Call& c) { c.bias = {c.bias.data, {6, 4, 5}}; },
-       {kShapeError, "bias is", "[6,4,5]", "[2,3,4,*]"}},
-      {"bias without data",
-       [](Call& c) { c.bias.data = nullptr; },
-       {kInvalid, "bias has no data", "[2,3,4,5]", "elements"}},
-      {"bias strided",
-       [](Call& c) { c.bias.strides[3] = 2; },
-       {kInvalid, "the last axis of bias", "stride 2", "1"}},
-  };
-  for (const Case& c : cases) {
-    INFO(c.what);
-    Xl p({2, 3, 4, 5, 6}, 5);
-    Call call{p.q_view(), p.r_view(), p.v_view(), p.bias_view()};
-    c.spoil(call);
-    require_refused(transformer_xl_bias(call.q, call.r, call.v, call.bias), "transformer_xl_bias",
-                    c.refusal);
-    CHECK(p.bias == std::vector<float>(p.bias.size(), kUntouched));
-  }
 }
 
 TEST_CASE("relative bias: nothing is allocated", "[alibi][t5][transformer-xl][memory][any-isa]") {

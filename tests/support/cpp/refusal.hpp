@@ -104,6 +104,8 @@ struct Demands {
   bool optional = false;           ///< may be absent
   bool missing = false;            ///< absent, it "is missing", which is kInvalidArgument
   bool broadcasts = false;         ///< to the expected shape
+  bool any_rank = false;           ///< from 1 to 4, and any extents
+  bool any_strides = false;        ///< of its last axis, too
   const char* in_place = nullptr;  ///< the array whose memory, from its start, it may share
 };
 
@@ -161,8 +163,10 @@ struct Wrong {
   std::string message;
 };
 
-/// Makes a correct call, which must succeed and write something; makes and spoils another, which must be
-/// refused with this code and exactly this message, change nothing and ask for no memory.
+/// Makes a correct call, which must succeed and write something.
+void require_accepted(const Make& make);
+/// Makes and spoils a correct call, which must be refused with this code and exactly this message, change nothing and ask for no
+/// memory.
 void require_refused(const Make& make, const Wrong& wrong);
 
 /// A row of a written table. The message is "function: was, expected expected".
@@ -176,6 +180,7 @@ struct Row {
 
 template <class C>
 void require_refused(std::initializer_list<Row<C>> rows) {
+  require_accepted(correct<C>);
   int n = 0;
   for (const Row<C>& row : rows) {
     require_refused(correct<C>, {"row " + std::to_string(++n) + " of its table",
