@@ -63,35 +63,24 @@ TEST_CASE("extremes: random logits of size 1e4 stay within the bounds", "[attent
   }
 }
 
-TEST_CASE("extremes: equal logits weigh 1/n each and sum to 1", "[attention][extremes]") {
-  for (Index n : {1, 2, 3, 7, 8, 16, 17, 63, 64, 65, 100, 1000}) {
-    for (float logit : {0.0F, 1.0F, -1e4F, 1e4F, 1e30F}) {
+TEST_CASE(
+    "extremes: equal logits weigh 1/n each, sum to 1 and have an entropy of ln n, rounded once",
+    "[attention][extremes]") {
+  for (Index n = 1; n < 1200; n += n < 70 ? 1 : 37) {
+    for (const float logit : {0.0F, -1e4F, 1e4F, 1e30F}) {
       CAPTURE(n, logit);
       Problem p = with_logits(std::vector<float>(static_cast<std::size_t>(n), logit));
       const Result& r = p.run();
-      for (float w : r.weights) {
-        REQUIRE(std::abs(w - 1.0 / static_cast<double>(n)) <=
-                bounds::AttentionBound{1, static_cast<double>(n), 0, 1}.weight(
-                    1.0 / static_cast<double>(n)));
-      }
-      const double log_n = std::log(static_cast<double>(n));
-      REQUIRE(std::abs(r.entropy[0] - log_n) <=
-              bounds::AttentionBound{1, static_cast<double>(n), 0, 1}.entropy());
+      const double share = 1.0 / static_cast<double>(n);
+      const bounds::AttentionBound bound{1, static_cast<double>(n), 0, 1};
+      REQUIRE(std::all_of(r.weights.begin(), r.weights.end(),
+                          [&](float w) { return std::abs(w - share) <= bound.weight(share); }));
       REQUIRE(std::abs(sum_of(r.weights) - 1.0) <= static_cast<double>(n) * 0x1p-23);
+      const double exact = std::log(static_cast<double>(n));
+      const double half_ulp = exact * 0x1p-24 * 1.001;
+      REQUIRE(std::abs(r.entropy[0] - exact) <= half_ulp);
+      REQUIRE((logit != 0.0F || std::abs(r.lse[0] - exact) <= half_ulp));
     }
-  }
-}
-
-TEST_CASE("extremes: lse and entropy of equal logits are ln n, rounded once",
-          "[attention][extremes]") {
-  for (Index n = 1; n < 1200; n += n < 70 ? 1 : 37) {
-    CAPTURE(n);
-    const double exact = std::log(static_cast<double>(n));
-    Problem p = with_logits(std::vector<float>(static_cast<std::size_t>(n), 0.0F));
-    p.run();
-    const double half_ulp = exact * 0x1p-24 * 1.001;
-    CHECK(std::abs(p.result.lse[0] - exact) <= half_ulp);
-    CHECK(std::abs(p.result.entropy[0] - exact) <= half_ulp);
   }
 }
 
@@ -243,53 +232,59 @@ void require_empty_row(const Problem& p, const Result& r, oracle::RowId id) {
   REQUIRE(entropy == 0.0F);
 }
 
-TEST_CASE("no key allowed: a mask of false gives zeros", "[attention][extremes][empty-row]") {
-  for (Index tk : {1, 5, 64, 65, 130}) {
-    CAPTURE(tk);
-    Problem p({.heads = 2, .kv_heads = 1, .tq = 5, .tk = tk, .dk = 8, .dv = 9}, 5);
-    p.mask_shape = {5, tk};
-    p.mask.assign(static_cast<std::size_t>(5 * tk), 1);
-    std::fill_n(p.mask.begin() + 2 * tk, tk, std::uint8_t{0});  // row 2 alone
+TEST_CASE("no key allowed: a mask, a bias or a causal offset that leaves none gives zeros",
+          "[attention][extremes][empty-row]") {
+  struct Case {
+    const char* name;
+    Index tk, from, rows;  ///< the rows that are empty
+    void (*exclude)(Problem&);
+  };
+  const auto row_2 = [](Problem& p) {
+    p.mask_shape = {5, p.shape.tk};
+    p.mask.assign(static_cast<std::size_t>(5 * p.shape.tk), 1);
+    std::fill_n(p.mask.begin() + 2 * p.shape.tk, p.shape.tk, std::uint8_t{0});
+  };
+  const auto bias = [](Problem& p) {
+    p.bias_shape = {1};
+    p.bias = {-kInf};
+  };
+  const auto only_together = [](Problem& p) {
+    p.mask_shape = p.bias_shape = {3};
+    p.mask = {0, 1, 1};
+    p.bias = {1.0F, -kInf, 1.0F};
+    p.causal(1);
+  };
+  const auto all_nan = [](Problem& p) {
+    for (auto* values : {&p.q, &p.k, &p.v}) {
+      std::fill(values->begin(), values->end(), kNan);
+    }
+    p.mask_shape = {1};
+    p.mask = {0};
+  };
+  const Case cases[] = {{"mask of one key", 1, 2, 1, row_2},
+                        {"mask of five", 5, 2, 1, row_2},
+                        {"mask of 64", 64, 2, 1, row_2},
+                        {"mask of 65", 65, 2, 1, row_2},
+                        {"mask of 130", 130, 2, 1, row_2},
+                        {"bias", 70, 0, 5, bias},
+                        {"causal", 70, 0, 3, [](Problem& p) { p.causal(-3); }},
+                        {"all three, and only together", 3, 0, 1, only_together},
+                        {"mask over NaN everywhere", 20, 0, 5, all_nan}};
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    Problem p({.heads = 2, .kv_heads = 1, .tq = 5, .tk = c.tk, .dk = 8, .dv = 9}, 5);
+    c.exclude(p);
     const Result r = p.run();
-    require_empty_row(p, r, {0, 0, 2});
-    require_empty_row(p, r, {0, 1, 2});
-    require_within(compare_attention(p.args()));
+    for (Index i = 0; i < 5; ++i) {
+      CAPTURE(i);
+      if (i >= c.from && i < c.from + c.rows) {
+        require_empty_row(p, r, {0, 0, i});
+        require_empty_row(p, r, {0, 1, i});
+      } else {
+        REQUIRE(r.lse[static_cast<std::size_t>(i)] > -kInf);
+      }
+    }
   }
-}
-
-TEST_CASE("no key allowed: a bias of -inf gives zeros", "[attention][extremes][empty-row]") {
-  Problem p({.heads = 2, .kv_heads = 1, .tq = 5, .tk = 70, .dk = 8, .dv = 9}, 6);
-  p.bias_shape = {1};
-  p.bias = {-kInf};
-  const Result& r = p.run();
-  for (Index i = 0; i < 5; ++i) {
-    require_empty_row(p, r, {0, 0, i});
-    require_empty_row(p, r, {0, 1, i});
-  }
-}
-
-TEST_CASE("no key allowed: a negative causal offset gives zeros",
-          "[attention][extremes][empty-row]") {
-  Problem p({.tq = 70, .tk = 70, .dk = 8, .dv = 9}, 7);
-  p.causal(-66);
-  const Result& r = p.run();
-  for (Index i = 0; i < 66; ++i) {
-    require_empty_row(p, r, {0, 0, i});
-  }
-  for (Index i = 66; i < 70; ++i) {
-    REQUIRE(r.lse[static_cast<std::size_t>(i)] > -kInf);
-  }
-}
-
-TEST_CASE("no key allowed: mask, bias and causal that leave nothing only together",
-          "[attention][extremes][empty-row]") {
-  Problem p({.tq = 1, .tk = 3, .dk = 8, .dv = 9}, 8);
-  p.mask_shape = {3};
-  p.mask = {0, 1, 1};
-  p.bias_shape = {3};
-  p.bias = {1.0F, -kInf, 1.0F};
-  p.causal(1);
-  require_empty_row(p, p.run(), {0, 0, 0});
 }
 
 constexpr float kMost = std::numeric_limits<float>::max();
@@ -411,19 +406,6 @@ TEST_CASE("extremes: the lowest sum decides nothing in a cache either", "[attent
   }
 }
 
-TEST_CASE("no key allowed: NaN everywhere still gives zeros", "[attention][extremes][empty-row]") {
-  Problem p({.tq = 3, .tk = 20, .dk = 8, .dv = 9}, 9);
-  for (auto* values : {&p.q, &p.k, &p.v}) {
-    std::fill(values->begin(), values->end(), kNan);
-  }
-  p.mask_shape = {1};
-  p.mask = {0};
-  const Result& r = p.run();
-  for (Index i = 0; i < 3; ++i) {
-    require_empty_row(p, r, {0, 0, i});
-  }
-}
-
 /// Runs `p` as it is and with `poison` in the keys and values that no query may read.
 void require_excluded_is_inert(Problem& p, const std::vector<Index>& excluded, float poison) {
   const Result before = p.run();
@@ -436,28 +418,38 @@ void require_excluded_is_inert(Problem& p, const std::vector<Index>& excluded, f
     }
   }
   const Result& after = p.run();
-  REQUIRE(first_difference(before.out, after.out) == "");
-  REQUIRE(first_difference(before.weights, after.weights) == "");
-  REQUIRE(first_difference(before.lse, after.lse) == "");
-  REQUIRE(first_difference(before.entropy, after.entropy) == "");
+  REQUIRE(first_difference(before, after) == "");
 }
 
 constexpr Shape kPoisoned{
     .batch = 2, .heads = 2, .kv_heads = 2, .tq = 20, .tk = 90, .dk = 8, .dv = 9};
 constexpr float kPoisons[] = {1e30F, kNan, kInf, -kInf};
 
-TEST_CASE("excluded by a mask: NaN and infinity contribute exactly nothing",
+TEST_CASE("excluded by a mask, a bias or causal: NaN and infinity contribute exactly nothing",
           "[attention][extremes][excluded]") {
-  for (float poison : kPoisons) {
+  const std::vector<Index> some{0, 3, 17, 63, 64, 89};
+  for (const float poison : kPoisons) {
     CAPTURE(poison);
-    Problem p(kPoisoned, 10);
-    p.mask_shape = {kPoisoned.tk};
-    p.mask.assign(static_cast<std::size_t>(kPoisoned.tk), 1);
-    const std::vector<Index> excluded{0, 3, 17, 63, 64, 89};
-    for (Index j : excluded) {
-      p.mask[static_cast<std::size_t>(j)] = 0;
+    Problem masked(kPoisoned, 10);
+    Problem biased(kPoisoned, 11);
+    masked.mask_shape = biased.bias_shape = {kPoisoned.tk};
+    masked.mask.assign(static_cast<std::size_t>(kPoisoned.tk), 1);
+    biased.bias.assign(static_cast<std::size_t>(kPoisoned.tk), 0.5F);
+    for (const Index j : some) {
+      masked.mask[static_cast<std::size_t>(j)] = 0;
+      biased.bias[static_cast<std::size_t>(j)] = -kInf;
     }
-    require_excluded_is_inert(p, excluded, poison);
+    require_excluded_is_inert(masked, some, poison);
+    require_excluded_is_inert(biased, some, poison);
+    for (const Index offset : {0, 3, 50}) {
+      CAPTURE(offset);
+      Problem causal(kPoisoned, 12);
+      causal.causal(offset);
+      std::vector<Index> later(static_cast<std::size_t>(kPoisoned.tk - kPoisoned.tq - offset));
+      std::iota(later.begin(), later.end(),
+                kPoisoned.tq + offset);  // past what the last query reads
+      require_excluded_is_inert(causal, later, poison);
+    }
   }
 }
 
@@ -475,37 +467,6 @@ TEST_CASE("excluded by a mask: NaN in a single column of the values contributes 
       const Result before = p.run();
       p.v_row(0, 0, key)[column] = kNan;
       REQUIRE(first_difference(before.out, p.run().out) == "");
-    }
-  }
-}
-
-TEST_CASE("excluded by a bias: NaN and infinity contribute exactly nothing",
-          "[attention][extremes][excluded]") {
-  for (float poison : kPoisons) {
-    CAPTURE(poison);
-    Problem p(kPoisoned, 11);
-    p.bias_shape = {kPoisoned.tk};
-    p.bias.assign(static_cast<std::size_t>(kPoisoned.tk), 0.5F);
-    const std::vector<Index> excluded{0, 3, 17, 63, 64, 89};
-    for (Index j : excluded) {
-      p.bias[static_cast<std::size_t>(j)] = -kInf;
-    }
-    require_excluded_is_inert(p, excluded, poison);
-  }
-}
-
-TEST_CASE("excluded by causal: NaN and infinity contribute exactly nothing",
-          "[attention][extremes][excluded]") {
-  for (float poison : kPoisons) {
-    for (Index offset : {0, 3, 50}) {
-      CAPTURE(poison, offset);
-      Problem p(kPoisoned, 12);
-      p.causal(offset);
-      std::vector<Index> excluded;
-      for (Index j = kPoisoned.tq + offset; j < kPoisoned.tk; ++j) {
-        excluded.push_back(j);  // past what the last query reads
-      }
-      require_excluded_is_inert(p, excluded, poison);
     }
   }
 }
@@ -686,18 +647,6 @@ TEST_CASE("a first tile of nothing but -inf logits does not spoil the row",
   CHECK(r.weights[299] == 1.0F);
   CHECK(r.weights[0] == 0.0F);
   CHECK(r.lse[0] == 2.0F);
-}
-
-TEST_CASE("a first tile without an allowed key does not spoil the row", "[attention][extremes]") {
-  for (Index last : {1, 63, 64, 65, 128, 200, 299}) {
-    CAPTURE(last);
-    Problem p({.tq = 3, .tk = 300, .dk = 8, .dv = 8}, 19);
-    p.mask_shape = {300};
-    p.mask.assign(300, 0);
-    p.mask[static_cast<std::size_t>(last)] = 1;
-    p.check();
-    CHECK(p.result.weights[static_cast<std::size_t>(last)] == 1.0F);
-  }
 }
 
 TEST_CASE("subnormal inputs are no trouble", "[attention][extremes]") {

@@ -77,15 +77,6 @@ class Extended {
 constexpr Shape kShape{
     .batch = 2, .heads = 6, .kv_heads = 3, .tq = 67, .tk = 130, .dk = 9, .dv = 7};
 
-TEST_CASE("options: softcap bounds the scores before the bias", "[attention][options]") {
-  for (float cap : {0.5F, 5.0F, 50.0F, 1e4F}) {
-    Extended p(kShape, 1);
-    p.softcap(cap);
-    p.problem.add_bias({kShape.tq, kShape.tk});
-    p.problem.check();
-  }
-}
-
 TEST_CASE("options: windows include both ends and move with the offset", "[attention][options]") {
   for (const auto& [left, right] :
        {std::array<Index, 2>{0, 0}, {3, -1}, {-1, 2}, {64, 1}, {500, 500}}) {
@@ -95,36 +86,6 @@ TEST_CASE("options: windows include both ends and move with the offset", "[atten
       p.window(left, right);
       p.problem.check();
     }
-  }
-}
-
-TEST_CASE("options: a window gives the bits of the mask that says the same",
-          "[attention][options]") {
-  Extended windowed(kShape, 3);
-  windowed.problem.options.causal = true;
-  windowed.window(20, 0);
-  const Result expected = windowed.problem.run();
-  Problem masked(kShape, 3);
-  masked.add_mask({kShape.tq, kShape.tk}, 1.0);
-  for (Index i = 0; i < kShape.tq; ++i) {
-    for (Index j = 0; j < kShape.tk; ++j) {
-      const Index p = i + kShape.tk - kShape.tq;
-      masked.mask[static_cast<std::size_t>(i * kShape.tk + j)] = j <= p && j >= p - 20;
-    }
-  }
-  CHECK(masked.run().weights == expected.weights);
-  CHECK(masked.result.out == expected.out);
-}
-
-TEST_CASE("options: a sink takes weight and has no value", "[attention][options]") {
-  Extended p(kShape, 4);
-  p.sinks();
-  p.problem.check();
-  for (Index r = 0; r < kShape.batch * kShape.heads * kShape.tq; ++r) {
-    const auto row = p.problem.result.weights.begin() + r * kShape.tk;
-    double sum = 0.0;
-    std::for_each(row, row + kShape.tk, [&](float w) { sum += static_cast<double>(w); });
-    CHECK(sum < 1.0);
   }
 }
 
@@ -160,7 +121,7 @@ TEST_CASE("options: keys past their length are never read", "[attention][options
 TEST_CASE("options: all of them at once, crossed at random", "[attention][options][random]") {
   constexpr Index kSizes[] = {1, 2, 5, 8, 23, 24, 25, 63, 64, 65, 129};
   constexpr Index kRatios[] = {1, 2, 8};
-  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 350; ++seed) {
     CAPTURE(seed);
     Random random(seed * 104729);
     const Shape s = random_shape(random, kSizes, kRatios, 20);

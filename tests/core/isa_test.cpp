@@ -3,11 +3,13 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <set>
 #include <string>
+#include <utility>
 
-#include "layer.hpp"
+#include "block.hpp"
 
 namespace qkv::test::isa_test {
 namespace {
@@ -130,27 +132,46 @@ TEST_CASE("isa: each supported one can be selected and computes within the bound
   }
 }
 
-TEST_CASE("isa: a layer runs only on the one it was created for", "[isa][layer][bad-input]") {
+TEST_CASE("isa: layers and blocks run only on the one that they were created for",
+          "[isa][layer][bad-input]") {
   const Restore restore;
   const auto names = supported_isas();
   for (const std::string& created_on : names) {
     require_ok(select_isa(created_on.c_str()));
-    LayerProblem p({.d_model = 8, .num_heads = 2}, {.tq = 5}, 3);
-    const std::vector<float> before = p.run().y;
-    for (const std::string& run_on : names) {
-      CAPTURE(created_on, run_on);
-      require_ok(select_isa(run_on.c_str()));
-      std::fill(p.result.y.begin(), p.result.y.end(), kUntouched);
-      const Status status = p.layer.forward(p.args(), p.workspace);
-      if (run_on == created_on) {
-        require_ok(status);
-        CHECK(first_difference(before, p.result.y) == "");
-      } else {
-        CHECK(status.code() == StatusCode::kUnsupported);
-        CHECK(std::string(status.message()) ==
-              "MultiHeadAttention::forward: the layer was created for " + created_on + " and " +
-                  run_on + " is active, expected the same");
-        CHECK(p.result.y == std::vector<float>(p.result.y.size(), kUntouched));
+    BlockProblem p({.attention = {.d_model = 8, .num_heads = 2}, .d_feed_forward = 12}, {.tq = 5},
+                   3);
+    const TransformerBlockWeights w = p.weights();
+    p.create(w);
+    MultiHeadAttention attend;
+    require_ok(MultiHeadAttention::create(p.config.attention, w.attention, attend));
+    FeedForward inner;
+    require_ok(FeedForward::create({.d_model = 8, .d_feed_forward = 12}, w.feed_forward, inner));
+    const auto [x, y] = std::pair{p.args().x, p.args().y};
+    const std::pair<std::string, std::function<Status()>> calls[] = {
+        {"MultiHeadAttention::forward: the layer",
+         [&] { return attend.forward({.x = x, .y = y}, p.workspace); }},
+        {"FeedForward::forward: the layer",
+         [&] { return inner.forward({.x = x, .y = y}, p.workspace); }},
+        {"TransformerBlock::forward: the layer",
+         [&] { return p.block.forward(p.args(), p.workspace); }}};
+    for (const auto& [what, forward] : calls) {
+      require_ok(select_isa(created_on.c_str()));
+      require_ok(forward());
+      const std::vector<float> before = p.y;
+      for (const std::string& run_on : names) {
+        CAPTURE(what, created_on, run_on);
+        require_ok(select_isa(run_on.c_str()));
+        std::fill(p.y.begin(), p.y.end(), kUntouched);
+        const Status status = forward();
+        if (run_on == created_on) {
+          require_ok(status);
+          CHECK(first_difference(before, p.y) == "");
+        } else {
+          CHECK(status.code() == StatusCode::kUnsupported);
+          CHECK(std::string(status.message()) == what + " was created for " + created_on + " and " +
+                                                     run_on + " is active, expected the same");
+          CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
+        }
       }
     }
   }

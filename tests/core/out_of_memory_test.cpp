@@ -21,7 +21,8 @@ Operation attention_operation(const std::function<void(Problem&)>& bend) {
   return {[p] { return attention(p->args(), p->workspace); },
           [p] {
             return joined({&p->result.out, &p->result.weights, &p->result.lse, &p->result.entropy});
-          }};
+          },
+          [p] { return Scratch{attention_scratch_bytes(p->args()), &p->workspace}; }};
 }
 
 /// A layer over one that is there already; `state` is what the layer then computes.
@@ -39,7 +40,8 @@ Operation layer_pass(const MultiHeadAttentionConfig& config, const LayerShape& s
   return {[p] { return p->layer.forward(p->args(), p->workspace); },
           [p] {
             return joined({&p->result.y, &p->result.weights, &p->result.lse, &p->result.entropy});
-          }};
+          },
+          [p] { return Scratch{p->layer.forward_scratch_bytes(p->args()), &p->workspace}; }};
 }
 
 Operation block_creation(const TransformerBlockConfig& config) {
@@ -53,7 +55,8 @@ Operation block_creation(const TransformerBlockConfig& config) {
 Operation block_pass(const TransformerBlockConfig& config) {
   auto p = std::make_shared<BlockProblem>(config, LayerShape{.batch = 2, .tq = 4, .tk = 6}, 7);
   p->create(p->weights());
-  return {[p] { return p->block.forward(p->args(), p->workspace); }, [p] { return p->y; }};
+  return {[p] { return p->block.forward(p->args(), p->workspace); }, [p] { return p->y; },
+          [p] { return Scratch{p->block.forward_scratch_bytes(p->args()), &p->workspace}; }};
 }
 
 /// A cache, tokens for it, and what it holds.
@@ -142,12 +145,13 @@ Operation feed_forward_pass() {
     Workspace workspace;
   };
   auto p = std::make_shared<State>();
-  return {[p] {
-            return p->layer.forward(
-                {.x = {p->problem.x.data(), {1, 3, 12}}, .y = {p->problem.y.data(), {1, 3, 12}}},
-                p->workspace);
-          },
-          [p] { return p->problem.y; }};
+  const auto args = [p] {
+    return FeedForward::ForwardArgs{{p->problem.x.data(), {1, 3, 12}},
+                                    {p->problem.y.data(), {1, 3, 12}}};
+  };
+  return {[p, args] { return p->layer.forward(args(), p->workspace); },
+          [p] { return p->problem.y; },
+          [p, args] { return Scratch{p->layer.forward_scratch_bytes(args()), &p->workspace}; }};
 }
 
 /// One input, one output and a workspace.
@@ -167,7 +171,8 @@ Operation rotary_operation() {
             return rotary_embedding({p->in.data(), {2, 3, 7, 8}}, {p->out.data(), {2, 3, 7, 8}}, {},
                                     p->workspace);
           },
-          [p] { return p->out; }};
+          [p] { return p->out; },
+          [p] { return Scratch{p->workspace.capacity_bytes(), &p->workspace}; }};
 }
 
 Operation rollout_operation() {
@@ -179,7 +184,8 @@ Operation rollout_operation() {
             return attention_rollout({p->in.data(), {3, 2, 5, 5}}, {p->out.data(), {5, 5}},
                                      p->workspace);
           },
-          [p] { return p->out; }};
+          [p] { return p->out; },
+          [p] { return Scratch{p->workspace.capacity_bytes(), &p->workspace}; }};
 }
 
 Operation rank_operation() {

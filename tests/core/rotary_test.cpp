@@ -106,30 +106,6 @@ Table table_of(Index tokens, Index pairs, const RotaryOptions& options = {}) {
   return table;
 }
 
-TEST_CASE("rotary: linear scaling divides positions", "[rotary]") {
-  RotaryOptions stretched;
-  stretched.scaling = {.type = Type::kLinear, .factor = 4.0};
-  const Table wide = table_of(41, 8, stretched);
-  const Table plain = table_of(11, 8);
-  for (std::size_t p = 0; p < 11; ++p) {
-    for (std::size_t i = 0; i < 8; ++i) {
-      CAPTURE(p, i);
-      REQUIRE(std::abs(wide.sin[4 * p * 8 + i] - plain.sin[p * 8 + i]) <= 2 * 0x1p-25F);
-    }
-  }
-}
-
-TEST_CASE("rotary: NTK keeps the first frequency and divides the last by the factor", "[rotary]") {
-  RotaryOptions stretched;
-  stretched.scaling = {.type = Type::kNtk, .factor = 8.0};
-  const Table wide = table_of(9, 16, stretched);
-  const Table plain = table_of(9, 16);
-  for (std::size_t p = 0; p < 9; ++p) {
-    REQUIRE(wide.sin[p * 16] == plain.sin[p * 16]);
-  }
-  REQUIRE(std::abs(wide.sin[8 * 16 + 15] - plain.sin[16 + 15]) <= 2 * 0x1p-25F);
-}
-
 // Qwen2.5 beyond 32768 tokens. pair(32) = 23.6 and pair(1) = 39.7, so pairs up to 23 stay and pairs
 // from 40 on are stretched in full; the values between come from the formula, in another language.
 TEST_CASE("rotary: YaRN as published checkpoints have it", "[rotary]") {
@@ -224,25 +200,6 @@ TEST_CASE("rotary: only the first dimensions turn, the others are copied", "[rot
   require_within(error);
 }
 
-TEST_CASE("rotary: the pairings are one rotation in two orders", "[rotary]") {
-  Rotary halves({.tokens = 9, .d = 12}, 8);
-  Rotary neighbours({.tokens = 9, .d = 12}, 8);
-  neighbours.options.interleaved = true;
-  const auto half_of = [](std::size_t c) { return c % 2 == 0 ? c / 2 : 6 + c / 2; };
-  for (std::size_t t = 0; t < 9; ++t) {
-    for (std::size_t c = 0; c < 12; ++c) {
-      halves.x[t * 12 + half_of(c)] = neighbours.x[t * 12 + c];
-    }
-  }
-  halves.run();
-  neighbours.run();
-  for (std::size_t t = 0; t < 9; ++t) {
-    for (std::size_t c = 0; c < 12; ++c) {
-      REQUIRE(halves.out[t * 12 + half_of(c)] == neighbours.out[t * 12 + c]);
-    }
-  }
-}
-
 TEST_CASE("rotary: positions by token and by row are within their bound", "[rotary]") {
   Quantity error("rotary_embedding positions");
   Random random(9);
@@ -294,120 +251,6 @@ TEST_CASE("rotary: a token's row is the same to the bit whatever stands beside i
       REQUIRE(first_difference(row, one.run()) == "");
     }
   }
-}
-
-TEST_CASE("rotary: position 0 changes nothing, to the bit", "[rotary]") {
-  for (bool interleaved : {false, true}) {
-    Rotary p({.batch = 2, .heads = 2, .tokens = 1, .d = 14}, 14);
-    p.options.interleaved = interleaved;
-    CHECK(first_difference(p.x, p.run()) == "");
-  }
-}
-
-/// Pairs of one vector, as their norms, in double precision.
-std::vector<double> pair_norms(const float* row, Index d) {
-  std::vector<double> norms;
-  for (Index i = 0; i < d / 2; ++i) {
-    norms.push_back(std::hypot(row[i], row[i + d / 2]));
-  }
-  return norms;
-}
-
-// A rotation keeps the norm n of a pair; both elements are off by the bound at most.
-TEST_CASE("rotary: norms of pairs are kept", "[rotary]") {
-  Quantity error("rotary norm");
-  for (Index offset : kOffsets) {
-    Rotary p({.tokens = 70, .d = 32}, 15);
-    p.options.offset = offset;
-    p.run();
-    for (Index t = 0; t < 70; ++t) {
-      const auto before = pair_norms(p.x.data() + t * 32, 32);
-      const auto after = pair_norms(p.out.data() + t * 32, 32);
-      for (std::size_t i = 0; i < before.size(); ++i) {
-        error.add(after[i], before[i], std::numbers::sqrt2 * bounds::rotary(1.0, before[i]),
-                  before[i]);
-      }
-    }
-  }
-  require_within(error);
-}
-
-// The second rotation carries the error of the first, sqrt2 times the bound as a vector, and adds
-// its own.
-TEST_CASE("rotary: position -p undoes position p", "[rotary]") {
-  Quantity error("rotary inverse");
-  for (Index offset : {0, 1, 77, 5000, 1000000}) {
-    Rotary there({.tokens = 50, .d = 32}, 16);
-    Rotary back({.tokens = 50, .d = 32}, 17);
-    std::vector<std::int32_t> negative;
-    for (Index t = 0; t < 50; ++t) {
-      negative.push_back(static_cast<std::int32_t>(-offset - t));
-    }
-    there.options.offset = offset;
-    back.x = there.run();
-    back.set_positions(negative, false);
-    back.run();
-    for (Index t = 0; t < 50; ++t) {
-      const auto norms = pair_norms(there.x.data() + t * 32, 32);
-      for (Index c = 0; c < 32; ++c) {
-        const auto at = static_cast<std::size_t>(t * 32 + c);
-        const double norm = norms[static_cast<std::size_t>(c % 16)];
-        error.add(back.out[at], there.x[at],
-                  (1.0 + std::numbers::sqrt2) * 1.001 * bounds::rotary(1.0, norm), norm);
-      }
-    }
-  }
-  require_within(error);
-}
-
-struct Score {
-  double computed = 0.0, exact = 0.0, size = 0.0;
-};
-/// q at position at + distance against k at position `at`, by hand from the distance alone.
-Score score(Index d, const RotaryScaling& scaling, Index at, Index distance) {
-  Rotary q({.d = d}, 18);
-  Rotary k({.d = d}, 19);
-  q.options.scaling = k.options.scaling = scaling;
-  q.options.offset = at + distance;
-  k.options.offset = at;
-  q.run();
-  k.run();
-  const double a = oracle::rotary_attention_factor(q.options);
-  const auto q_norms = pair_norms(q.x.data(), d);
-  const auto k_norms = pair_norms(k.x.data(), d);
-  Score sum;
-  for (Index i = 0; i < d / 2; ++i) {
-    const auto first = static_cast<std::size_t>(i);
-    const auto second = static_cast<std::size_t>(i + d / 2);
-    const double angle = static_cast<double>(distance) * oracle::rotary_frequency(q.options, d, i);
-    const auto times = [](float x, float y) {
-      return static_cast<double>(x) * static_cast<double>(y);
-    };
-    sum.computed += times(q.out[first], k.out[first]) + times(q.out[second], k.out[second]);
-    const double along = times(q.x[first], k.x[first]) + times(q.x[second], k.x[second]);
-    const double across = times(q.x[first], k.x[second]) - times(q.x[second], k.x[first]);
-    sum.exact += a * a * (std::cos(angle) * along + std::sin(angle) * across);
-    sum.size += q_norms[first] * k_norms[first];
-  }
-  return sum;
-}
-
-TEST_CASE("rotary: scores depend on the distance alone", "[rotary]") {
-  Quantity error("rotary score");
-  RotaryOptions options;
-  for (const RotaryScaling& scaling : {RotaryScaling{}, kYarn}) {
-    options.scaling = scaling;
-    const double a = oracle::rotary_attention_factor(options);
-    for (Index d : {2, 32}) {
-      for (Index distance : {0, 1, 5, 1000}) {
-        for (Index at = 0; at <= 1000000; at += 9999) {
-          const Score s = score(d, scaling, at, distance);
-          error.add(s.computed, s.exact, bounds::rotary_score(a, s.size), a * a * s.size);
-        }
-      }
-    }
-  }
-  require_within(error);
 }
 
 TEST_CASE("rotary: in place gives the same bits", "[rotary][strides]") {
@@ -570,23 +413,6 @@ TEST_CASE("rotary: no tokens, heads or batch rows, nothing to do", "[rotary][emp
   require_ok(rotary_table({nullptr, {0, 4}}, {nullptr, {0, 4}}, {}));
   require_ok(rotary_table({nullptr, {0, 3, 4}}, {nullptr, {0, 3, 4}}, {}));
   CHECK(workspace.capacity_bytes() == 0);
-}
-
-TEST_CASE("rotary: scratch is what the header says, and taken once", "[rotary][memory]") {
-  Rotary p({.batch = 3, .heads = 4, .tokens = 50, .d = 20}, 27);
-  p.options.rotary_dim = 12;
-  std::size_t before = allocation_count();
-  p.run();
-  CHECK(allocation_count() == before + 1);
-  CHECK(p.workspace.capacity_bytes() >= 50 * 12 * sizeof(float));
-  CHECK(p.workspace.capacity_bytes() <= 50 * 12 * sizeof(float) + 2 * kAlignment);
-  before = allocation_count();
-  for (Index offset : {0, 1, 100}) {
-    p.options.offset = offset;
-    p.run();
-  }
-  const Table table = table_of(60, 6);
-  CHECK(allocation_count() == before);
 }
 
 TEST_CASE("rotary: memory that cannot be had is refused and nothing written", "[rotary][memory]") {

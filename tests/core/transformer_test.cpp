@@ -467,51 +467,6 @@ TEST_CASE("block: config() has every size filled in", "[block]") {
   CHECK(with_context.block.config().cross_attention);
 }
 
-/// Back to the automatic choice, however the test ends.
-struct RestoreIsa {
-  ~RestoreIsa() { static_cast<void>(select_isa(nullptr)); }
-};
-
-TEST_CASE("block: runs only on the instruction set it was created for", "[block][isa]") {
-  const RestoreIsa restore;
-  BlockProblem p(decoder(), {.batch = 1, .tq = 5, .tk = 3}, 1900);
-  const std::string created_on = active_isa();
-  const std::vector<float> before = p.run();
-  std::fill(p.y.begin(), p.y.end(), kUntouched);
-  for (int i = 0; i < isa_count(); ++i) {
-    if (isa_supported(i) && created_on != isa_name(i)) {
-      require_ok(select_isa(isa_name(i)));
-      require_refused(
-          p.block.forward(p.args(), p.workspace), "TransformerBlock::forward",
-          {StatusCode::kUnsupported, "was created for", created_on.c_str(), "expected the same"});
-      CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
-    }
-  }
-  require_ok(select_isa(nullptr));
-  CHECK(first_difference(before, p.run()) == "");
-}
-
-TEST_CASE("block: takes its workspace as announced, and allocates once", "[block][memory]") {
-  for (NormPlacement placement : kPlacements) {
-    for (bool cross : {false, true}) {
-      TransformerBlockConfig c = cross ? decoder() : encoder();
-      c.norm = placement;
-      BlockProblem p(c, {.batch = 2, .tq = 30, .tk = 50}, 2000);
-      p.create(p.weights());
-      const std::size_t announced = p.block.forward_scratch_bytes(p.args());
-      CHECK(announced > 0);
-      const std::vector<float> before = p.run();
-      CHECK(p.workspace.capacity_bytes() == announced);
-      const std::size_t allocations = allocation_count();
-      for (int i = 0; i < 50; ++i) {
-        p.run();
-      }
-      CHECK(allocation_count() == allocations);
-      CHECK(first_difference(before, p.y) == "");
-    }
-  }
-}
-
 TEST_CASE("block: one workspace serves blocks of all kinds", "[block][memory]") {
   BlockProblem large(decoder(), {.batch = 2, .tq = 30, .tk = 50}, 2100);
   BlockProblem small(encoder(), {.batch = 1, .tq = 4}, 2101);
@@ -555,19 +510,6 @@ TEST_CASE("block: nothing outside the arrays is touched", "[block][memory][guard
         REQUIRE(y.intact());
       }
     }
-  }
-}
-
-TEST_CASE("block: without memory nothing is written", "[block][memory][bad-input]") {
-  if constexpr (sizeof(Index) == 8) {
-    BlockProblem p(encoder(), {.batch = 1, .tq = 3}, 2500);
-    const std::vector<float> before = p.run();
-    std::fill(p.y.begin(), p.y.end(), kUntouched);
-    auto args = p.args();
-    args.x.shape[1] = args.y.shape[1] = Index{1} << 40;  // more than any machine has
-    CHECK(p.block.forward(args, p.workspace).code() == StatusCode::kOutOfMemory);
-    CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
-    CHECK(first_difference(before, p.run()) == "");
   }
 }
 

@@ -12,12 +12,31 @@
 
 namespace qkv::test {
 
+/// The scratch that an operation announces, and the workspace that it takes it from.
+struct Scratch {
+  std::size_t announced;
+  const Workspace* workspace;
+};
+
 /// One operation on objects of its own, and all that it may change.
 struct Operation {
   std::function<Status()> call;
   std::function<std::vector<float>()> state;
+  std::function<Scratch()> scratch = {};  ///< of operations that have some
 };
 using MakeOperation = std::function<Operation()>;
+
+/// An operation takes the scratch that it announces, once: called again it asks for nothing and gives the same bits.
+inline void require_scratch_as_announced(const Operation& operation,
+                                         const std::vector<float>& expected) {
+  const auto [announced, workspace] = operation.scratch();
+  CHECK(announced > 0);
+  CHECK(workspace->capacity_bytes() == announced);
+  const std::size_t requests = allocation_count();
+  require_ok(operation.call());
+  CHECK(allocation_count() == requests);
+  CHECK(first_difference(expected, operation.state()) == "");
+}
 
 /// Fails the operation's first request, then in another run its second, and so on to the last. Each time it
 /// says so, changes nothing, keeps nothing, and does the right thing when it is called again. Returns how many there
@@ -27,6 +46,9 @@ inline int require_survives(const char* name, int least_requests, const MakeOper
   const Operation undisturbed = make();
   require_ok(undisturbed.call());
   const std::vector<float> expected = undisturbed.state();
+  if (undisturbed.scratch) {
+    require_scratch_as_announced(undisturbed, expected);
+  }
   int request = 0;
   for (bool failed = true; failed; ++request) {
     CAPTURE(request);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "compare.hpp"
@@ -46,6 +48,20 @@ Shape random_shape(Random& random, const Index (&sizes)[kSizes], const Index (&r
 struct Result {
   std::vector<float> out, weights, lse, entropy;
 };
+
+/// Of all that two calls wrote; empty if every bit is the same.
+inline std::string first_difference(const Result& a, const Result& b) {
+  for (const auto& [name, array] : {std::pair{"out", &Result::out},
+                                    {"weights", &Result::weights},
+                                    {"lse", &Result::lse},
+                                    {"entropy", &Result::entropy}}) {
+    const std::string difference = first_difference(a.*array, b.*array);
+    if (!difference.empty()) {
+      return name + (": " + difference);
+    }
+  }
+  return "";
+}
 
 /// A dense view with the extents in `shape` (1 to 4 of them).
 template <class T>
