@@ -55,10 +55,7 @@ class Pair {
     shared.options = repeated.options = options;
     const Result a = shared.run();
     const Result b = repeated.run();
-    REQUIRE(first_difference(a.out, b.out) == "");
-    REQUIRE(first_difference(a.weights, b.weights) == "");
-    REQUIRE(first_difference(a.lse, b.lse) == "");
-    REQUIRE(first_difference(a.entropy, b.entropy) == "");
+    REQUIRE(first_difference(a, b) == "");
     for (const auto& [begin, end] :
          {std::pair<Index, Index>{0, -1}, {shared.shape.tq / 2, shared.shape.tq}}) {
       CAPTURE(begin, end);
@@ -98,8 +95,8 @@ class Pair {
 TEST_CASE("groups: with every option the bits of repeated key/value heads", "[attention][gqa]") {
   std::uint64_t seed = 1;
   for (Index kv_heads : {1, 2}) {
-    for (Index ratio : {2, 3, 8}) {
-      for (Index tq : {1, 5, 40}) {
+    for (Index ratio : {3, 8}) {
+      for (Index tq : {1, 30}) {
         CAPTURE(kv_heads, ratio, tq);
         const Index heads = kv_heads * ratio;
         const Shape s{

@@ -78,23 +78,23 @@ std::vector<float> through(Problem& p, KvCache& cache, std::initializer_list<Ind
 TEST_CASE("cache: of bfloat16 attention has the bits of float32 that holds the rounded numbers",
           "[attention][cache]") {
   std::uint64_t seed = 1;
-  for (const Index dk : {1, 8, 17, 64}) {
-    for (const Index dv : {1, 9, 64}) {
+  for (const Index dk : {1, 17, 64}) {
+    for (const Index dv : {9, 64}) {
       for (const Index heads : {2, 8}) {
         CAPTURE(dk, dv, heads);
         const Shape shape{
-            .batch = 2, .heads = heads, .kv_heads = 2, .tq = 203, .tk = 203, .dk = dk, .dv = dv};
+            .batch = 2, .heads = heads, .kv_heads = 2, .tq = 139, .tk = 139, .dk = dk, .dv = dv};
         Problem p(shape, seed);
         p.options.causal = true;
         p.options.softcap = seed % 2 == 0 ? 3.0F : 0.0F;
         p.options.window_left = seed % 3 == 0 ? 70 : -1;
         ++seed;
         KvCache half = cache_for(shape, CacheFormat::kBf16);
-        const std::vector<float> halves = through(p, half, {1, 62, 1, 1, 130, 8});
+        const std::vector<float> halves = through(p, half, {1, 62, 1, 1, 66, 8});
         round_all(p.k);
         round_all(p.v);
         KvCache full = cache_for(shape, CacheFormat::kF32);
-        REQUIRE(first_difference(halves, through(p, full, {1, 62, 1, 1, 130, 8})) == "");
+        REQUIRE(first_difference(halves, through(p, full, {1, 62, 1, 1, 66, 8})) == "");
         REQUIRE(first_difference(held(half), held(full)) == "");
       }
     }

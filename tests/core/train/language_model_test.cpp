@@ -237,56 +237,6 @@ TEST_CASE(
   }
 }
 
-/// Rows that repeat a few different tokens, again and again.
-Tokens repeats(const LanguageModelConfig& config, std::uint64_t seed) {
-  Tokens tokens(config, 16, config.max_length, seed);
-  Random random(seed);
-  for (Index b = 0; b < tokens.rows; ++b) {
-    std::int32_t* ids = tokens.ids.data() + b * tokens.length;
-    std::int32_t* targets = tokens.targets.data() + b * tokens.length;
-    const Index period = 3 + random.below(3);
-    const auto first = static_cast<std::int32_t>(random.below(config.vocabulary));
-    const auto stride = random.pick({1, 5, 7, 11});  // no divisor of 12: all of a period differ
-    for (Index t = 0; t < tokens.length; ++t) {
-      ids[t] = t < period ? (first + static_cast<std::int32_t>(t) * stride) % 12 : ids[t - period];
-    }
-    for (Index t = 0; t < tokens.length; ++t) {
-      targets[t] = t + 1 < tokens.length && t + 1 > period ? ids[t + 1] : -1;
-    }
-  }
-  return tokens;
-}
-
-TEST_CASE(
-    "LanguageModelTrainer: a model learns to copy what it has read, and uses positions to do so",
-    "[train][model]") {
-  LanguageModelConfig config;
-  config.vocabulary = 12;
-  config.num_layers = 2;
-  config.d_model = 32;
-  config.num_heads = 2;
-  config.max_length = 12;
-  TrainerOptions options;
-  options.schedule.peak = 1e-2F;
-  options.deviation = 0.08F;
-  Workspace workspace;
-  double loss[2] = {};
-  for (const bool positions : {false, true}) {
-    config.positions = positions ? ModelPositions::kLearned : ModelPositions::kNone;
-    LanguageModelTrainer trainer = make(config, options);
-    train::StepResult result;
-    for (std::uint64_t n = 0; n < 300; ++n) {
-      require_ok(trainer.step(repeats(config, n).batch(), workspace, result));
-    }
-    train::Evaluation found;
-    require_ok(trainer.evaluate(repeats(config, 999).batch(), workspace, found));
-    loss[positions ? 1 : 0] = found.loss;
-    CAPTURE(positions, found.loss, found.accuracy);
-    CHECK((found.accuracy > 0.9) == positions);
-  }
-  CHECK(loss[1] < loss[0] / 3);
-}
-
 TEST_CASE("LanguageModelTrainer: readings are what attention() and the layers computed",
           "[train][model]") {
   for (const Case& c : cases()) {
