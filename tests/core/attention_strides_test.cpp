@@ -87,25 +87,6 @@ TEST_CASE("strides: padded q, k and v give the bits of dense ones", "[attention]
   }
 }
 
-TEST_CASE("strides: heads side by side give the bits of heads apart", "[attention][strides]") {
-  Problem p(kShape, 2);
-  p.run();
-  const Result dense = p.result;
-  const Shape& s = kShape;
-  AttentionArgs args = p.args();
-  const Strided q(split_heads<float>(nullptr, s.batch, s.tq, s.heads, s.dk), p.q, NAN);
-  const Strided k(split_heads<float>(nullptr, s.batch, s.tk, s.kv_heads, s.dk), p.k, NAN);
-  const Strided v(split_heads<float>(nullptr, s.batch, s.tk, s.kv_heads, s.dv), p.v, NAN);
-  const Strided out(split_heads<float>(nullptr, s.batch, s.tq, s.heads, s.dv), dense.out, 0.0F);
-  args.q = q.view;
-  args.k = k.view;
-  args.v = v.view;
-  args.out = out.view;
-  std::fill(p.result.out.begin(), p.result.out.end(), 0.0F);
-  require_ok(attention(args, p.workspace));
-  CHECK(first_difference(dense.out, values_of(args.out)) == "");
-}
-
 TEST_CASE("strides: q, k and v inside one fused array", "[attention][strides]") {
   // [B, T, (Hq + Hkv) d_k + Hkv d_v], what one projection for all three writes.
   const Shape s{.batch = 2, .heads = 4, .kv_heads = 2, .tq = 21, .tk = 21, .dk = 7, .dv = 5};
@@ -137,39 +118,25 @@ TEST_CASE("strides: q, k and v inside one fused array", "[attention][strides]") 
   CHECK(first_difference(dense.out, p.result.out) == "");
 }
 
-TEST_CASE("strides: out may be strided, and what lies between its rows stays",
+TEST_CASE("strides: out and weights may be strided, and what lies between their rows stays",
           "[attention][strides]") {
-  for (Index dv : {1, 3, 8, 16, 17, 33}) {
-    CAPTURE(dv);
+  for (Index n : {1, 3, 8, 16, 17, 33, 65}) {
+    CAPTURE(n);
     Shape s = kShape;
-    s.dv = dv;
+    s.tk = s.dv = n;
     Problem p(s, 4);
     p.run();
     const Result dense = p.result;
     AttentionArgs args = p.args();
-    Strided out(padded_view<float>(nullptr, args.out.shape, 3), dense.out, kUntouched);
+    const Strided out(padded_view<float>(nullptr, args.out.shape, 3), dense.out, kUntouched);
+    const Strided weights(padded_view<float>(nullptr, args.extras.weights.shape, 3), dense.weights,
+                          kUntouched);
     args.out = out.view;
-    require_ok(attention(args, p.workspace));
-    CHECK(first_difference(dense.out, values_of(args.out)) == "");
-    CHECK(touched_outside(out, kUntouched) == 0);
-  }
-}
-
-TEST_CASE("strides: weights may be strided, and what lies between their rows stays",
-          "[attention][strides]") {
-  for (Index tk : {1, 3, 8, 16, 17, 65}) {
-    CAPTURE(tk);
-    Shape s = kShape;
-    s.tk = tk;
-    Problem p(s, 5);
-    p.run();
-    const Result dense = p.result;
-    AttentionArgs args = p.args();
-    Strided weights(padded_view<float>(nullptr, args.extras.weights.shape, 3), dense.weights,
-                    kUntouched);
     args.extras.weights = weights.view;
     require_ok(attention(args, p.workspace));
+    CHECK(first_difference(dense.out, values_of(args.out)) == "");
     CHECK(first_difference(dense.weights, values_of(args.extras.weights)) == "");
+    CHECK(touched_outside(out, kUntouched) == 0);
     CHECK(touched_outside(weights, kUntouched) == 0);
   }
 }
@@ -199,24 +166,19 @@ TEST_CASE("strides: lse and entropy may have gaps between heads", "[attention][s
         kShape.batch * kShape.heads * gap);
 }
 
-TEST_CASE("strides: a stride of zero repeats an array over batch rows and heads",
-          "[attention][strides]") {
-  Problem p(kShape, 7);
-  AttentionArgs args = p.args();
-  args.k.strides[0] = args.k.strides[1] = 0;
-  args.v.strides[0] = args.v.strides[1] = 0;
-  require_ok(attention(args, p.workspace));
-  require_within(compare_attention(args));
-}
-
-TEST_CASE("strides: a stride of zero repeats one key and one value over all tokens",
-          "[attention][strides]") {
-  Problem p(kShape, 8);
-  AttentionArgs args = p.args();
-  args.k.strides[2] = 0;
-  args.v.strides[2] = 0;
-  require_ok(attention(args, p.workspace));
-  require_within(compare_attention(args));
+TEST_CASE(
+    "strides: a stride of zero repeats an array over batch rows and heads, or a token over all",
+    "[attention][strides]") {
+  for (const bool tokens : {false, true}) {
+    Problem p(kShape, 7);
+    AttentionArgs args = p.args();
+    for (auto* strides : {&args.k.strides, &args.v.strides}) {
+      ((*strides)[tokens ? 2 : 0]) = 0;
+      ((*strides)[tokens ? 2 : 1]) = 0;
+    }
+    require_ok(attention(args, p.workspace));
+    require_within(compare_attention(args));
+  }
 }
 
 TEST_CASE("strides: the stride of an axis of extent 1 means nothing", "[attention][strides]") {

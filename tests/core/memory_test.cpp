@@ -73,20 +73,6 @@ TEST_CASE("memory: layers give back what they took", "[memory][layer]") {
   CHECK(allocated_bytes() == before);
 }
 
-TEST_CASE("memory: a layer keeps no copy of rotary arrays that it was not given",
-          "[memory][layer]") {
-  const auto bytes_of = [](const MultiHeadAttentionConfig& config) {
-    const std::size_t before = allocated_bytes();
-    LayerProblem p(config, {.tq = 5}, 8);
-    p.create(p.weights());
-    return allocated_bytes() - before;
-  };
-  MultiHeadAttentionConfig config{.d_model = 24, .num_heads = 2};
-  const std::size_t without = bytes_of(config);
-  config.rotary = RotaryOptions{};
-  CHECK(bytes_of(config) == without);
-}
-
 TEST_CASE("memory: blocks are aligned, disjoint and as long as asked for", "[memory]") {
   constexpr std::size_t kCounts[] = {1, 15, 16, 17, 0, 100};
   std::size_t total = 0;

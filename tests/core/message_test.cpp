@@ -183,39 +183,9 @@ TEST_CASE("message: numbers that are none have the same names everywhere", "[sta
 }
 
 TEST_CASE("message: numbers have the six digits of printf's %g", "[status][any-isa]") {
-  std::vector<double> numbers = {0.0,
-                                 -0.0,
-                                 0.5,
-                                 0.1,
-                                 0.0001,
-                                 0.00001,
-                                 0.00012345678,
-                                 -1.0,
-                                 -9.0,
-                                 -10.0,
-                                 -100.0,
-                                 -1000.0,
-                                 -99999.0,
-                                 -999999.0,
-                                 -999999.4,
-                                 -999999.5,
-                                 -1000000.0,
-                                 -1234567.0,
-                                 -1e21,
-                                 -1e22,
-                                 -1e23,
-                                 -1.5e300,
-                                 1e-300,
-                                 5e-324,
-                                 2.2250738585072014e-308,
-                                 -std::numeric_limits<double>::max(),
-                                 -1000005.0,
-                                 -1000015.0,
-                                 -123456.5,
-                                 -123457.5,
-                                 0.9999995,
-                                 0.99999949,
-                                 1.18e-38};
+  std::vector<double> numbers = {0.0,        -0.0,      0.0001,    0.00001, -999999.4, -999999.5,
+                                 -1000005.0, -123456.5, 0.9999995, -1e22,   5e-324,    1.18e-38};
+  numbers.push_back(-std::numeric_limits<double>::max());
   test::Random random(1);
   for (int i = 0; i < 20000; ++i) {
     const auto any = std::bit_cast<double>(random.next() | (std::uint64_t{1} << 63U));

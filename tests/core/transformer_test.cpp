@@ -356,48 +356,6 @@ TEST_CASE("block: decoding one token at a time gives the rows of one causal pass
   }
 }
 
-/// An encoder of two blocks and a final norm, and a decoder of two blocks that reads it.
-TEST_CASE("block: an encoder and a decoder assembled from blocks", "[block][stack]") {
-  for (NormPlacement placement : kPlacements) {
-    CAPTURE(static_cast<int>(placement));
-    TransformerBlockConfig enc = encoder();
-    enc.norm = placement;
-    TransformerBlockConfig dec = enc;
-    dec.cross_attention = true;
-    const LayerShape source{.batch = 2, .tq = 11};
-    const LayerShape target{.batch = 2, .tq = 7, .tk = 11};
-    BlockProblem blocks[] = {
-        {enc, source, 1300}, {enc, source, 1301}, {dec, target, 1302}, {dec, target, 1303}};
-    Random random(1304);
-    const NormArrays last(12, NormType::kLayer, random);
-
-    blocks[1].x = blocks[0].run();
-    std::vector<float> memory = blocks[1].run();
-    NormOptions o;
-    o.gamma = last.views().gamma;
-    o.beta = last.views().beta;
-    require_ok(layer_norm({memory.data(), {2, 11, 12}}, {memory.data(), {2, 11, 12}}, o));
-    for (int i : {2, 3}) {
-      blocks[i].context = memory;
-      blocks[i].options.causal = true;
-      blocks[i].x = i == 3 ? blocks[2].run() : blocks[2].x;
-    }
-    const std::vector<float>& y = blocks[3].run();
-
-    const auto wide = [](const std::vector<float>& v) {
-      return std::vector<double>(v.begin(), v.end());
-    };
-    std::vector<double> exact = blocks[1].exact()(blocks[0].exact()(wide(blocks[0].x), {}), {});
-    exact = oracle::normalized({true, static_cast<double>(o.epsilon), last.gamma, last.beta}, 12,
-                               oracle::exactly(exact))
-                .value;
-    require_close("encoder of two", memory, exact, 2 * bounds::kBlock);
-    require_close("encoder-decoder of two", y,
-                  blocks[3].exact()(blocks[2].exact()(wide(blocks[2].x), exact), exact),
-                  4 * bounds::kBlock);
-  }
-}
-
 TEST_CASE("block: NaN stays in its batch row", "[block][extremes]") {
   BlockProblem p(decoder(), {.batch = 2, .tq = 6, .tk = 9}, 1400);
   const std::vector<float> before = p.run();
@@ -465,19 +423,6 @@ TEST_CASE("block: config() has every size filled in", "[block]") {
   with_context.run();
   CHECK(with_context.block.config().attention.d_context == 7);
   CHECK(with_context.block.config().cross_attention);
-}
-
-TEST_CASE("block: one workspace serves blocks of all kinds", "[block][memory]") {
-  BlockProblem large(decoder(), {.batch = 2, .tq = 30, .tk = 50}, 2100);
-  BlockProblem small(encoder(), {.batch = 1, .tq = 4}, 2101);
-  const std::vector<float> large_before = large.run();
-  const std::vector<float> small_before = small.run();
-  for (int i = 0; i < 3; ++i) {
-    require_ok(small.block.forward(small.args(), large.workspace));
-    CHECK(first_difference(small_before, small.y) == "");
-    require_ok(large.block.forward(large.args(), large.workspace));
-    CHECK(first_difference(large_before, large.y) == "");
-  }
 }
 
 TEST_CASE("block: nothing outside the arrays is touched", "[block][memory][guard]") {

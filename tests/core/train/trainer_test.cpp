@@ -310,17 +310,6 @@ double loss_along(Trainer& trainer, const Batch& batch, float h, Workspace& work
   return found.loss;
 }
 
-TEST_CASE("trainers: arrays and their gradients begin on boundaries of 64 bytes", "[train]") {
-  for_each_trainer([](const auto& of) {
-    const auto trainer = make_trainer(of);
-    for (Index i = 0; i < trainer.array_count(); ++i) {
-      CAPTURE(i);
-      CHECK(reinterpret_cast<std::uintptr_t>(trainer.array(i).value.data) % 64 == 0);
-      CHECK(reinterpret_cast<std::uintptr_t>(trainer.array(i).gradient.data) % 64 == 0);
-    }
-  });
-}
-
 TEST_CASE("trainers: with dropout, too, gradients are the slope of the loss", "[train]") {
   for_each_trainer([](const auto& of) {
     using Of = std::decay_t<decltype(of)>;
@@ -571,42 +560,6 @@ TEST_CASE("trainers: shapes in turn, and each in a trainer resumed anew, give th
       CHECK(first.gradient_norm == second.gradient_norm);
       CHECK(first_difference(state_of(whole), state_of(anew)) == "");
     }
-  });
-}
-
-TEST_CASE("trainers: a run that leaves out moments or steps when it is resumed goes elsewhere",
-          "[train]") {
-  for_each_trainer([](const auto& of) {
-    CAPTURE(of.name);
-    Workspace workspace;
-    auto whole = make_trainer(of, lively_options());
-    for (std::uint64_t n = 0; n < 4; ++n) {
-      make_step(of, whole, n, workspace);
-    }
-    const auto after_two_more = [&](bool steps, bool first, bool second) {
-      auto next = make_trainer(of, lively_options());
-      resume(whole, next);
-      for (Index i = 0; i < next.array_count(); ++i) {
-        const Index n = next.array(i).value.size();
-        std::fill_n(next.moments(i).first, first ? 0 : n, 0.0F);
-        std::fill_n(next.moments(i).second, second ? 0 : n, 0.0F);
-      }
-      require_ok(next.set_steps(steps ? 4 : 0));
-      make_step(of, next, 4, workspace);
-      make_step(of, next, 5, workspace);
-      std::vector<float> state = state_of(next);
-      state.pop_back();
-      return state;
-    };
-    const std::vector<float> resumed = after_two_more(true, true, true);
-    make_step(of, whole, 4, workspace);
-    make_step(of, whole, 5, workspace);
-    std::vector<float> expected = state_of(whole);
-    expected.pop_back();
-    CHECK(first_difference(expected, resumed) == "");
-    CHECK(first_difference(expected, after_two_more(false, true, true)) != "");
-    CHECK(first_difference(expected, after_two_more(true, false, true)) != "");
-    CHECK(first_difference(expected, after_two_more(true, true, false)) != "");
   });
 }
 
