@@ -139,7 +139,7 @@ const bert = (pooling) => ({
 });
 
 /** Families: sizes, what follows `<architecture>.` in the keys, and the tensors. */
-export const families = {
+const families = {
   llama: {
     architecture: 'llama',
     ...{ sizes, keys: { ...epsilon, 'rope.dimension_count': 16, 'rope.freq_base': float(10000) } },
@@ -216,7 +216,7 @@ const tokenizer = (vocabulary) => ({
 });
 
 /** The arrays of a family: { name: { shape, data } }, data a Float32Array. */
-export const weights = (family) =>
+const weights = (family) =>
   Object.fromEntries(
     Object.entries(families[family].tensors).map(([name, shape]) => [
       name,

@@ -54,12 +54,6 @@ const types = {
 /** The bytes of an array in a type of GGUF: F32, F16, BF16 or Q8_0. */
 export const encode = (type, data) => types[type].encode(data);
 
-/** The numbers that such bytes say, without any rounding. */
-export const decode = (type, bytes) => {
-  const length = bytes.length / (types[type].bytes(BLOCK) / BLOCK);
-  return Float32Array.from({ length }, (_, i) => element(type, bytes, i));
-};
-
 /** An entry of the metadata: booleans, strings, lists of strings, Int32Array, Float32Array, whole numbers, { float }. */
 function valueOf(value) {
   if (typeof value === 'string') return values.text(value);
