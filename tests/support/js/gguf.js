@@ -5,7 +5,6 @@
 import { sizeOf } from './arrays.js';
 import { float16 } from './half.js';
 import { gguf as values, ggufHead, ggufInfo } from '../../package/models/support/files.js';
-import { element } from '../../package/models/support/numbers.js';
 
 const ALIGNMENT = 32;
 
