@@ -1,25 +1,23 @@
 // What can be wrong with arguments that models alone have; see kinds.js of tests/package/node/bad-input.
-import { all, boolean, made, not, options, refusal, whole } from '../../node/bad-input/kinds.js';
+import {
+  all,
+  boolean,
+  made,
+  noneOf,
+  options,
+  refused,
+  shown,
+  whole,
+} from '../../node/bad-input/kinds.js';
 
 const invalid = 'invalid_argument';
 const range = 'out_of_range';
 const shapes = 'shape_mismatch';
 
 /** Values that stand for nothing elsewhere; here only undefined does. */
-const nothings = [
-  [null, 'null'],
-  [0, '0'],
-  [false, 'false'],
-  ['', '""'],
-];
+const nothings = [null, 0, false, ''];
 /** No list, in no way. */
-const notLists = [
-  ...nothings,
-  [3, '3'],
-  [{}, 'Object'],
-  [() => [], 'a function'],
-  [BigInt64Array.of(1n), 'BigInt64Array'],
-];
+const notLists = [...nothings, 3, {}, () => [], BigInt64Array.of(1n)];
 
 /** A list of whole numbers, in [0, end) and of `length` as far as these are known. */
 export const wholes =
@@ -27,30 +25,22 @@ export const wholes =
   (name) => {
     const list = Array(length ?? 2).fill(0);
     const last = list.length - 1;
-    const ends = (value, code, was) =>
-      refusal(`${was} at its end`, list.with(last, value), code, `${name}[${last}] is ${was}`);
+    const ends = (value, code) =>
+      refused(list.with(last, value), code, `${name}[${last}] is ${shown(value)}`);
     return [
-      ...not(name, invalid, notLists, 'whole numbers'),
-      ...[
-        [0.5, '0.5'],
-        [NaN, 'NaN'],
-        ['1', '"1"'],
-        [null, 'null'],
-        [1n, 'a bigint'],
-      ].map(([value, was]) => ends(value, invalid, was)),
-      ends(2 ** 31, range, '2147483648'),
+      ...noneOf(name, invalid, notLists, 'whole numbers'),
+      ...[0.5, NaN, '1', null, 1n].map((value) => ends(value, invalid)),
+      ends(2 ** 31, range),
       ...(end === undefined ? [] : [-1, end]).map((value) =>
-        refusal(`${value}`, list.with(last, value), range, name),
+        refused(list.with(last, value), range, name),
       ),
-      refusal(
-        'floats',
+      refused(
         Float32Array.from(list, () => 0.5),
         invalid,
         `${name}[0] is 0.5`,
       ),
       ...(length === undefined ? [] : [length - 1, length + 1]).map((count) =>
-        refusal(
-          `${count} of them`,
+        refused(
           Array(count).fill(0),
           shapes,
           `${name} has ${count} elements`,
@@ -65,9 +55,9 @@ export const wholes =
 export const tokens = (...more) =>
   wholes(
     { end: 19 },
-    refusal('missing', undefined, invalid, ' is undefined', 'whole numbers'),
-    refusal('none', [], shapes, ' has 0 elements'),
-    refusal('no list', 'xyz', invalid, ' '),
+    refused(undefined, invalid, ' is undefined', 'whole numbers'),
+    refused([], shapes, ' has 0 elements'),
+    refused('xyz', invalid, ' '),
     ...more,
   );
 
@@ -75,9 +65,9 @@ export const tokens = (...more) =>
 export const listOf =
   (is, ...wrong) =>
   (name) => [
-    ...not(name, invalid, notLists, is),
+    ...noneOf(name, invalid, notLists, is),
     ...wrong.map(([value, code, ...says]) =>
-      refusal(JSON.stringify(value), value, code, ...says.map((text) => text.replace('@', name))),
+      refused(value, code, ...says.map((text) => text.replace('@', name))),
     ),
   ];
 
@@ -85,15 +75,9 @@ export const listOf =
 export const session = (...more) =>
   all(
     (name) =>
-      not(
-        name,
-        invalid,
-        [...nothings, [3, '3'], [{}, 'Object'], [[], 'an array']],
-        'one that session() of this model made',
-      ),
+      noneOf(name, invalid, [...nothings, 3, {}, []], 'one that session() of this model made'),
     [
-      refusal(
-        'disposed',
+      refused(
         made(({ model }) => {
           const own = model.session();
           own.dispose();
@@ -102,8 +86,7 @@ export const session = (...more) =>
         'disposed',
         'the session',
       ),
-      refusal(
-        'of another model',
+      refused(
         made(({ otherSession }) => otherSession),
         invalid,
         'session is of another model',
@@ -113,12 +96,7 @@ export const session = (...more) =>
   );
 
 export const signal = (name) =>
-  not(
-    name,
-    invalid,
-    [...nothings, [3, '3'], [{}, 'Object'], [{ aborted: true }, 'Object']],
-    'an AbortSignal',
-  );
+  noneOf(name, invalid, [...nothings, 3, {}, { aborted: true }], 'an AbortSignal');
 
 const heads = listOf(
   'an array of [layer, head]',
@@ -133,7 +111,7 @@ const heads = listOf(
 /** `inspect` of a pass over 6 tokens through 2 layers of 4 heads, and what is below it. */
 export const inspectKinds = {
   'options.inspect': all(options('weights', 'wieghts'), (name) =>
-    not(name, invalid, nothings, 'an object'),
+    noneOf(name, invalid, nothings, 'an object'),
   ),
   'options.inspect.layers': listOf(
     'an array of layers',
@@ -164,9 +142,9 @@ export const rows = listOf(
 const most = 2 ** 31 - 1;
 export const anyInteger = whole(1, most, '1 to');
 export const tokenizer = (name) =>
-  not(
+  noneOf(
     name,
     invalid,
-    [...nothings, [3, '3'], [{}, 'Object'], [{ encode: () => [] }, 'Object'], [[], 'an array']],
+    [...nothings, 3, {}, { encode: () => [] }, []],
     'an object with encode() and decode()',
   );

@@ -9,10 +9,11 @@ import {
   boolean,
   choice,
   made,
-  not,
+  noneOf,
   number,
   options,
   refusal,
+  refused,
   required,
   whole,
 } from '../../node/bad-input/kinds.js';
@@ -35,18 +36,7 @@ const shapes = 'shape_mismatch';
 const most = 2 ** 31 - 1;
 
 const engineKind = (name) =>
-  not(
-    name,
-    invalid,
-    [
-      [undefined, 'undefined'],
-      [null, 'null'],
-      [3, '3'],
-      [{}, 'Object'],
-      [() => 1, 'a function'],
-    ],
-    'one that init of qkv',
-  );
+  noneOf(name, invalid, [undefined, null, 3, {}, () => 1], 'one that init of qkv');
 const optionKinds = (maxLength) => ({
   options: options('format', 'fromat'),
   'options.format': choice('f32', 'bf16', 'int8'),
@@ -66,40 +56,28 @@ const createTable = {
   kinds: {
     engine: engineKind,
     ...modelConfigKinds({
-      'config.head': [refusal('none', false, invalid, 'causal is true without head')],
+      'config.head': [refused(false, invalid, 'causal is true without head')],
       'config.tiedEmbeddings': [
         {
-          ...refusal('without a head', true, invalid, 'tiedEmbeddings is given'),
+          ...refused(true, invalid, 'tiedEmbeddings is given'),
           with: { 'config.causal': false, 'config.head': false },
         },
       ],
       'config.postNorms': [
-        { ...refusal('with post', true, invalid, 'postNorms'), with: { 'config.norm': 'post' } },
+        { ...refused(true, invalid, 'postNorms'), with: { 'config.norm': 'post' } },
       ],
-      'config.logitSoftcap': [refusal('below 0', -1, range, 'logitSoftcap')],
+      'config.logitSoftcap': [refused(-1, range, 'logitSoftcap')],
     }),
     weights: (name) => [
-      ...not(
+      ...noneOf(
         name,
         invalid,
-        [
-          [undefined, 'undefined'],
-          [null, 'null'],
-          [3, '3'],
-          ['x', '"x"'],
-          [() => 1, 'a function'],
-        ],
+        [undefined, null, 3, 'x', () => 1],
         'an object with an array for each name',
       ),
-      refusal('one too few', lacking, invalid, 'weights have no layers.0.attention.wq', 'every'),
-      refusal('none', {}, invalid, 'weights have no embedding', 'more', 'every array'),
-      refusal(
-        'one too many',
-        { ...weights, extra: wq },
-        invalid,
-        'weights have extra',
-        'only the arrays',
-      ),
+      refused(lacking, invalid, 'weights have no layers.0.attention.wq', 'every'),
+      refused({}, invalid, 'weights have no embedding', 'more', 'every array'),
+      refused({ ...weights, extra: wq }, invalid, 'weights have extra', 'only the arrays'),
       refusal(
         'another shape',
         { ...weights, head: zeros([8, 6]) },
@@ -110,8 +88,8 @@ const createTable = {
         { ...weights, 'norm.gamma': zeros([1, 8]) },
         ...[shapes, '["norm.gamma"] is [1,8]', '[8]'],
       ),
-      refusal('a list', { ...weights, head: [1, 2] }, invalid, '["head"] is an array'),
-      refusal('a hole', { ...weights, head: undefined }, invalid, '["head"] is undefined'),
+      refused({ ...weights, head: [1, 2] }, invalid, '["head"] is an array'),
+      refused({ ...weights, head: undefined }, invalid, '["head"] is undefined'),
     ],
     ...optionKinds(6),
     'options.tokenizer': tokenizer,
@@ -125,15 +103,10 @@ const file = checkpoint(checkpointConfig({ ...sizes, dFeedForward: 12, maxLength
 
 /** A JSON file beside the weights. */
 const beside = (file) => (name) =>
-  not(
+  noneOf(
     name.replace('source.', ''),
     invalid,
-    [
-      [null, 'null'],
-      [3, '3'],
-      [true, 'true'],
-      [() => 1, 'a function'],
-    ],
+    [null, 3, true, () => 1],
     `an object, or the URL or path of ${file}`,
   );
 
@@ -151,36 +124,19 @@ const loadTable = {
     'source.generation': beside('generation_config.json'),
     'source.pooling': beside('1_Pooling/config.json'),
     'source.weights': (name) => [
-      ...not(
+      ...noneOf(
         name.replace('source.', ''),
         invalid,
-        [
-          [undefined, 'undefined'],
-          [null, 'null'],
-          [3, '3'],
-          [{}, 'Object'],
-          [new Float32Array(4), 'Float32Array'],
-          [Promise.resolve(file), 'Promise'],
-        ],
+        [undefined, null, 3, {}, new Float32Array(4), Promise.resolve(file)],
         'a URL, a Blob or an ArrayBuffer',
       ),
-      refusal('no file', [], invalid, 'weights is an empty list', 'at least one'),
-      refusal('one that is none', [file, 3], invalid, 'weights[1] is 3'),
+      refused([], invalid, 'weights is an empty list', 'at least one'),
+      refused([file, 3], invalid, 'weights[1] is 3'),
     ],
     'source.tokenizer': (name) => tokenizer(name.replace('source.', '')),
     ...optionKinds(6),
     'options.signal': signal,
-    'options.onProgress': (name) =>
-      not(
-        name,
-        invalid,
-        [
-          [null, 'null'],
-          [3, '3'],
-          [{}, 'Object'],
-        ],
-        'a function',
-      ),
+    'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
   },
 };
 
@@ -193,7 +149,7 @@ const ids = rowsOf(config, 6);
 const tokensOrText = (...more) =>
   all(
     (name) => tokens(...more)(name).filter(({ value }) => typeof value !== 'string'),
-    ['', 'xyz'].map((text) => refusal(`"${text}"`, text, invalid, 'has no tokenizer', 'tokens')),
+    ['', 'xyz'].map((text) => refused(text, invalid, 'has no tokenizer', 'tokens')),
   );
 
 /** A method of a model of `config`, or with `of` of another one in the world. */
@@ -208,26 +164,20 @@ const forwardTable = method(
   'forward',
   { ids, options: {} },
   {
-    ids: tokensOrText(refusal('too many', rowsOf(config, 25), range, '25', '24')),
+    ids: tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
     options: options('keyLengths', 'keyLenghts'),
-    'options.batch': all(anyInteger, [
-      refusal('no divisor', 4, shapes, 'ids has 6 elements', 'batch = 4'),
-    ]),
+    'options.batch': all(anyInteger, [refused(4, shapes, 'ids has 6 elements', 'batch = 4')]),
     'options.rows': choice('all', 'last'),
     'options.hidden': boolean,
     'options.session': session(
-      refusal(
-        'without room',
+      refused(
         made(({ small }) => small),
         range,
         '4',
       ),
     ),
     // Of a model without a table for them.
-    'options.tokenTypes': wholes(
-      { length: 6 },
-      refusal('given', Array(6).fill(0), invalid, 'tokenTypes'),
-    ),
+    'options.tokenTypes': wholes({ length: 6 }, refused(Array(6).fill(0), invalid, 'tokenTypes')),
     'options.keyLengths': wholes({ end: 7, length: 1 }),
     ...inspectKinds,
     'options.inspect.rows': rows,
@@ -255,9 +205,7 @@ const generateTable = method(
   'generate',
   { prompt: ids, options: {} },
   {
-    prompt: tokensOrText(
-      refusal('too many', rowsOf(config, 25), range, 'prompt has 25 tokens', '24'),
-    ),
+    prompt: tokensOrText(refused(rowsOf(config, 25), range, 'prompt has 25 tokens', '24')),
     options: options('topK', 'topk'),
     'options.maxTokens': anyInteger,
     'options.temperature': number([-1, range, 'at least 0']),
@@ -278,14 +226,12 @@ const generateTable = method(
       [[0.5], invalid, '@[0] is 0.5'],
     ),
     'options.session': session(
-      refusal(
-        'of two rows',
+      refused(
         made(({ wide }) => wide),
         range,
         'the batch of session',
       ),
-      refusal(
-        'without room',
+      refused(
         made(({ small }) => small),
         range,
         'prompt has 6 tokens',
@@ -294,7 +240,7 @@ const generateTable = method(
     ),
     ...inspectKinds,
     'options.inspect': all(inspectKinds['options.inspect'], [
-      refusal('rows', { rows: [0, 1] }, invalid, "the unknown key 'rows'"),
+      refused({ rows: [0, 1] }, invalid, "the unknown key 'rows'"),
     ]),
     'options.signal': signal,
     'options.plain': boolean,
@@ -306,23 +252,13 @@ const lossTable = method(
   { ids, options: {} },
   {
     ids: tokensOrText(
-      refusal('too many', rowsOf(config, 25), range, '25', '24'),
-      refusal('one', [1], shapes, 'rows of 1 token', 'at least 2'),
+      refused(rowsOf(config, 25), range, '25', '24'),
+      refused([1], shapes, 'rows of 1 token', 'at least 2'),
     ),
     options: options('batch', 'batsh'),
-    'options.batch': all(anyInteger, [
-      refusal('as many as tokens', 6, shapes, 'rows of 1 token', 'at least 2'),
-    ]),
+    'options.batch': all(anyInteger, [refused(6, shapes, 'rows of 1 token', 'at least 2')]),
     'options.inspect': all(options('ablate', 'albate'), (name) =>
-      not(
-        name,
-        invalid,
-        [
-          [0, '0'],
-          ['', '""'],
-        ],
-        'an object',
-      ),
+      noneOf(name, invalid, [0, ''], 'an object'),
     ),
     'options.inspect.ablate': inspectKinds['options.inspect.ablate'],
     'options.plain': boolean,
@@ -344,8 +280,8 @@ const embedTable = method(
         [[rowsOf(models.bert, 25)], range, '@[0] has 25', '24'],
       ),
       [
-        refusal('missing', undefined, invalid, 'texts is undefined'),
-        refusal('a text', 'text', invalid, 'texts is "text"'),
+        refused(undefined, invalid, 'texts is undefined'),
+        refused('text', invalid, 'texts is "text"'),
       ],
     ),
     options: options('pooling', 'polling'),
