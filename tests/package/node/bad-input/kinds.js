@@ -16,10 +16,6 @@ export const beside = (others, c) => ({ ...c, with: others });
 /** A value that only the world can make. */
 export const made = (make) => ({ make });
 
-/** Refusals of what an argument is: `values` lists [value, how messages show it]. */
-export const not = (name, code, values, ...says) =>
-  values.map(([value, was]) => refused(value, code, `${name} is ${was}`, ...says));
-
 /** How messages show a value. */
 export function shown(value) {
   if (Array.isArray(value)) return 'an array';
