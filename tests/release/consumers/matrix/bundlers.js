@@ -160,7 +160,7 @@ const packageExports = () => ({ 'package.json': advice('json', 'packageExports')
 export const bundlers = [
   ...vites,
   {
-    ...{ name: 'webpack 5', entries: withTrain, everyday: ['qkv'] },
+    ...{ name: 'webpack 5', entries: withTrain },
     run: webpackIn((entry) => simple(entry, './main.js')),
   },
   {
