@@ -5,7 +5,7 @@ import { cpSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as shipped from '../../../tools/shipped.js';
-import { installPacked } from '../packed.js';
+import { install, installPacked } from '../packed.js';
 import { packageJson, root, text } from '../../support/js/files.js';
 import { documents, programsOf } from './examples.js';
 
@@ -18,7 +18,7 @@ const write = (name, content) => installed.write(name, content);
 const inProject = (...line) => installed.inProject(...line);
 
 before(async () => {
-  installed = await installPacked();
+  installed = await installPacked(install);
   ({ project } = installed);
   cpSync(join(root, model), join(project, model));
 });

@@ -15,7 +15,7 @@ const template = () => join(projects(), 'template');
 export async function packPackage() {
   rmSync(projects(), { recursive: true, force: true });
   mkdirSync(template(), { recursive: true });
-  const { file } = await pack(projects());
+  const { file } = await pack();
   writeFileSync(join(template(), 'package.json'), '{ "private": true, "type": "module" }\n');
   await install(file, template());
   const example = join(root, 'tests/release/consumers/matrix/example.js');
