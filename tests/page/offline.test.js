@@ -1,9 +1,11 @@
 // The page without a network: after a first visit it is there, whole, and of one build.
 import assert from 'node:assert/strict';
-import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
-import { build } from 'vite';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import { serve } from '../../tools/serve.js';
 import { root } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
@@ -15,22 +17,41 @@ const { settle, visit } = support;
 const work = join(root, `build/offline-${process.pid}`);
 const MARK = 'of the second build';
 
-/** Another build of the page, which says so in its HTML and in a panel that is fetched late. */
-async function buildAgain(outDir) {
-  const marking = {
-    name: 'marking',
-    transform: (code, id) =>
-      id.endsWith('checks/panel.ts')
-        ? `${code}\ncustomElements.get('qkv-panel-checks').mark = '${MARK}';`
-        : undefined,
-    transformIndexHtml: (html) => html.replace('<html', `<html data-build="${MARK}"`),
-  };
+/** The plugin that writes the service worker, which goes through the files of a folder. */
+async function serviceWorkerPlugin() {
+  const outfile = join(work, 'offline.mjs');
+  const source = join(root, 'web/build/offline.ts');
   await build({
-    configFile: join(root, 'web/vite.config.ts'),
-    logLevel: 'error',
-    plugins: [marking],
-    build: { outDir },
+    ...{ entryPoints: [source], outfile, bundle: true, format: 'esm', packages: 'external' },
+    // It has the address of the worker's source from its own.
+    define: { 'import.meta.url': JSON.stringify(pathToFileURL(source).href) },
   });
+  return (await import(pathToFileURL(outfile).href)).offline();
+}
+
+/**
+ * Another build of the page: all its scripts and styles have other names, and it says so in its HTML and in a panel that is
+ * fetched late.
+ */
+async function buildAgain(folder) {
+  cpSync(first, folder, { recursive: true });
+  const assets = join(folder, 'assets');
+  const names = new Set(readdirSync(assets).filter((name) => /\.(js|css)$/.test(name)));
+  const other = (name) => name.replace(/\.(?=js$|css$)/, '-again.');
+  const renamed = (text) =>
+    text.replace(/[\w.-]+\.(?:js|css)/g, (name) => (names.has(name) ? other(name) : name));
+  for (const name of names) {
+    const text = renamed(readFileSync(join(assets, name), 'utf8'));
+    const isMarked = /^checks-.*js$/.test(name);
+    const mark = isMarked ? `\ncustomElements.get('qkv-panel-checks').mark = '${MARK}';` : '';
+    rmSync(join(assets, name));
+    writeFileSync(join(assets, other(name)), text + mark);
+  }
+  const page = join(folder, 'index.html');
+  const html = renamed(readFileSync(page, 'utf8'));
+  writeFileSync(page, html.replace('<html', `<html data-build="${MARK}"`));
+  const { writeBundle } = await serviceWorkerPlugin();
+  await writeBundle.handler({ dir: folder });
 }
 
 /** A site at an address that stays, whose files are exchanged and whose server comes and goes. */
@@ -61,7 +82,8 @@ const second = join(work, 'second');
 let browser;
 before(async () => {
   mkdirSync(work, { recursive: true });
-  [browser] = [await support.launch(), await buildAgain(second)];
+  await buildAgain(second);
+  browser = await support.launch();
 });
 after(async () => {
   await browser?.close();
