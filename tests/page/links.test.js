@@ -137,8 +137,8 @@ pageTest(
   { fresh: true },
   async (page) => {
     const box = page.locator('#text');
-    await box.fill('');
-    await box.pressSequentially('one two three four five six seven '.repeat(6), { delay: 0 });
+    await box.fill('one two three four five six seven '.repeat(6));
+    await box.press('x');
     await settle(page);
     const { client, scroll } = await box.evaluate((text) => ({
       client: text.clientHeight,
@@ -314,7 +314,8 @@ async function moduleOf(path) {
   return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 }
 
-test('page: any state survives its link, and any string is a link', async () => {
+// That any string is a link is for fragment.test.js.
+test('page: any state survives its link', async () => {
   const source = `
     export * from './state/state'; export * from './domain/number_sets'; export * from './features/cost/shared/shape'; export * from './features/cost/shared/bench_result';`;
   const { outputFiles } = await build({
@@ -324,7 +325,7 @@ test('page: any state survives its link, and any string is a link', async () => 
     format: 'esm',
   });
   const state = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
-  const { formatFragment, parseFragment, initialState, LIMITS } = state;
+  const { formatFragment, parseFragment, initialState } = state;
   const optional = (arbitrary) => fc.option(arbitrary, { nil: null });
   const one = (...values) => fc.constantFrom(...values);
   const numbers = fc.integer({ min: 1, max: 6 }).chain((count) => {
@@ -387,7 +388,6 @@ test('page: any state survives its link, and any string is a link', async () => 
       Object.entries(state.FIELDS).map(([name, field]) => [name, arbitraryOf(name, field)]),
     ),
   );
-  const settings = { seed: 20240607, numRuns: 500 };
   fc.assert(
     fc.property(states, (value) => {
       assert.deepEqual(Object.keys(value).sort(), Object.keys(initialState('en')).sort());
@@ -395,52 +395,7 @@ test('page: any state survives its link, and any string is a link', async () => 
       const carried = { ...value, text: text.replace(/\p{Surrogate}/gu, '\uFFFD') };
       assert.deepEqual(parseFragment(formatFragment(value), 'zh'), carried);
     }),
-    settings,
-  );
-  const keys = [
-    ...new URLSearchParams(formatFragment(fc.sample(states, settings)[0]).slice(1)).keys(),
-  ];
-  const value = fc.oneof(
-    fc.string(),
-    one(
-      '1',
-      '0',
-      '-5',
-      'painted',
-      'FFFF',
-      '0'.repeat(99),
-      '1e999',
-      'NaN',
-      '',
-      '%',
-      '%E4%BD',
-      '0x10',
-      'zh',
-      'log',
-      '猫',
-      '1,2;3',
-    ),
-    fc.double().map(String),
-  );
-  const pairs = fc.array(fc.tuple(one(...keys, 'zz', '__proto__', 'T', 'n', 'rs'), value));
-  const fragments = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    pairs.map((list) => `#v=1&${list.map((pair) => pair.join('=')).join('&')}`),
-  );
-  fc.assert(
-    fc.property(fragments, (fragment) => {
-      const parsed = parseFragment(fragment, 'en');
-      // A state that its own link brings back is one within every limit.
-      assert.deepEqual(parseFragment(formatFragment(parsed), 'en').numbers, parsed.numbers);
-      for (const [name, [low, high]] of Object.entries(LIMITS)) {
-        const of = name === 'head' ? [parsed.head, parsed.other] : [parsed[name]];
-        for (const number of of) assert.ok(number === null || (number >= low && number <= high));
-      }
-      assert.ok(parsed.text.length <= 2000);
-      assert.match(parsed.maskPaint, /^[0-9a-f]{64}$/);
-      assert.ok([parsed.q, parsed.k].every((part) => part === undefined));
-    }),
-    { ...settings, numRuns: 3000 },
+    { seed: 20240607, numRuns: 500 },
   );
   assert.deepEqual(parseFragment('#v=2&seed=99', 'en'), initialState('en'));
   assert.equal(parseFragment('#map', 'en').panel, 'map');
