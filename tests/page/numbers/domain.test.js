@@ -1,5 +1,6 @@
 // @build any
-// What all of the page shares, in Node: the numbers that a reader edits, heads and their names, masks, scales, dice and words.
+// What all of the page shares, in Node: the numbers that a reader edits, heads and their names, masks, scales, dice and
+// words, and which of these are animals.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { randomOf as randomOfRecipes } from '../../../models/recipes/random.js';
@@ -147,4 +148,18 @@ describe('words:', () => {
     }
     assert.equal(web.homeOf([]), -1);
   });
+});
+
+test('animals: a word of the list, in the plural, at the start of a sentence, and nothing else', () => {
+  const known = 'cat Cats foxes elephants wolves mice FISH OXEN 宠物 宠物猫 大象 小猫 长颈鹿 狐狸';
+  for (const word of known.split(' ')) assert.ok(web.isAnimal(word), word);
+  const others = 'the mat tree because . it was 垫子 因为 它 。 catss cates2 es dogses 猫的';
+  for (const word of ['', ...others.split(' ')]) assert.ok(!web.isAnimal(word), word);
+  for (const word of web.ENGLISH_ANIMALS) assert.ok(web.isAnimal(word), word);
+  assert.ok(web.ENGLISH_ANIMALS.length > 90);
+});
+
+test('animals: “it” asks for one, and an animal does not', () => {
+  for (const word of ['it', 'It', 'tired', '它', '累']) assert.ok(web.asksForAnimal(word), word);
+  for (const word of ['cat', 'the', '猫']) assert.ok(!web.asksForAnimal(word), word);
 });

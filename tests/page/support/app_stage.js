@@ -5,7 +5,7 @@ import { openWindow } from './window.js';
 
 const opened = openWindow();
 export const { told, workers, rest } = opened;
-export const queries = new Map();
+const queries = new Map();
 /** A query of the appearance that never changes by itself. */
 globalThis.matchMedia = (query) => {
   if (!queries.has(query)) queries.set(query, Object.assign(new EventTarget(), { matches: false }));
