@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 const groups = {
   lint: 'lint', // formatters, linters, types; builds only the documentation
   native: 'native', // the C++ suite on each instruction set
-  wasm: 'test', // the C++ suite as WebAssembly, in Node; in a full run also in Chromium
+  wasm: 'test', // the C++ suites as WebAssembly, in Node and in Chromium; in a full run only
   sanitize: 'native start', // ASan, UBSan, TSan and libFuzzer
   faults: 'test', // planted faults: the tests must find them
   package: 'test', // the npm package in Node, the ONNX and PyTorch references, determinism

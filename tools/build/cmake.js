@@ -36,20 +36,10 @@ export const native = () => cmake('native', ['all']);
 /** The two libraries alone, and the trainer of recipes. */
 export const nativeLibraries = () => cmake('native', ['qkv', 'qkv_train', 'qkv_trainer']);
 
-/**
- * Files of tests/core that an everyday run compiles to WebAssembly: their bits are compared with those of other builds, or they are
- * about sizes in 32 bits. All else is tested through the package in every run, on the modules that ship.
- */
-const OF_WEBASSEMBLY = 'fingerprint|isa|language_model_generation|memory|out_of_memory|sampling_draw|sizes';
-
-/** The C++ suite as WebAssembly: on an everyday run of one variant, which any engine loads. */
-export async function wasmTests() {
-  if (process.env.QKV_FULL) {
-    const targets = ['simd', 'relaxed'].flatMap((v) => [`qkv_tests_${v}`, `qkv_train_tests_${v}`]);
-    return cmake('wasm', targets, ['-DQKV_BUILD_TESTS=ON', '-DQKV_TEST_FILES=']);
-  }
-  const options = ['-DQKV_BUILD_TESTS=ON', `-DQKV_TEST_FILES=${OF_WEBASSEMBLY}`];
-  return cmake('wasm', ['qkv_tests_simd'], options);
+/** The C++ suites as WebAssembly. */
+export function wasmTests() {
+  const targets = ['simd', 'relaxed'].flatMap((v) => [`qkv_tests_${v}`, `qkv_train_tests_${v}`]);
+  return cmake('wasm', targets, ['-DQKV_BUILD_TESTS=ON']);
 }
 
 const targetsOf = (names) => names.map((name) => `module_${name}`);
