@@ -1,11 +1,8 @@
 // The tarball as the linters of packages see it: publint for package.json against the files, and "are the
 // types wrong" for what each way of resolving modules finds.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { packageJson } from '../support/js/files.js';
-import { inFullRun } from '../support/js/full.js';
 import { installPacked } from './packed.js';
 import { tool } from './tools.js';
 
@@ -29,20 +26,9 @@ before(async () => {
 });
 after(() => stranger?.remove());
 
-/** What a linter says of a tarball: { code, output }. */
-const lint = ([script, ...options], file = stranger.file) =>
-  stranger.attempt(process.execPath, tool(script), ...options, file);
-
-/** A tarball of the same files with another package.json. */
-async function withPackageJson(changes) {
-  const folder = join(stranger.project, 'node_modules/qkv');
-  const file = join(folder, 'package.json');
-  const original = readFileSync(file, 'utf8');
-  writeFileSync(file, JSON.stringify({ ...packageJson, version: '0.0.0-wrong', ...changes }));
-  await stranger.inProject('npm', 'pack', '--ignore-scripts', folder);
-  writeFileSync(file, original);
-  return join(stranger.project, 'qkv-0.0.0-wrong.tgz');
-}
+/** What a linter says of the tarball: { code, output }. */
+const lint = ([script, ...options]) =>
+  stranger.attempt(process.execPath, tool(script), ...options, stranger.file);
 
 for (const [name, linter] of Object.entries({ publint, 'are the types wrong': attw })) {
   test(`package.json: ${name} has nothing to say`, async () => {
@@ -51,22 +37,6 @@ for (const [name, linter] of Object.entries({ publint, 'are the types wrong': at
     assert.match(output, name === 'publint' ? /All good!/ : /bundler: OK/i);
   });
 }
-
-inFullRun('that publint and "are the types wrong" see what is wrong', () => {
-  test('package.json: publint tells of types that come too late', async () => {
-    const exports = { '.': { default: './dist/index.js', types: './dist/index.d.ts' } };
-    const { code, output } = await lint(publint, await withPackageJson({ exports }));
-    assert.notEqual(code, 0);
-    assert.match(output, /types should be the first/);
-  });
-
-  test('package.json: "are the types wrong" tells of types that are not found', async () => {
-    const exports = { '.': './dist/index.js', './types': './dist/none.js' };
-    const { code, output } = await lint(attw, await withPackageJson({ exports }));
-    assert.notEqual(code, 0);
-    assert.match(output, /NoResolution|failed to resolve/);
-  });
-});
 
 test('package.json: it says what a stranger needs, and nothing that leads nowhere', () => {
   const { name, version, license, engines, sideEffects, type, exports, files } = packageJson;

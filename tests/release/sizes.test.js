@@ -40,21 +40,6 @@ for (const [path, words] of Object.entries(readmes)) {
   });
 }
 
-test('sizes: one that is off by 6 kB is stale, one that another compiler may give is not', () => {
-  const { head, tarball: name } = readmes['README.md'];
-  const markdown = text('README.md');
-  const grown = (bytes) =>
-    Object.fromEntries(
-      Object.entries(sizes).map(([file, [raw, ...rest]]) => [
-        file,
-        [raw, ...rest.map((n) => n + bytes)],
-      ]),
-    );
-  const print = (given) => withSizes(markdown, { head, tarball: name }, given, tarball);
-  assert.deepEqual(stale(print(grown(100))), []);
-  assert.equal(stale(print(grown(6000))).length, 2 * Object.keys(sizes).length);
-});
-
 /** What a program loads at most, in kB of gzip: its JavaScript, that of threads, and the largest .wasm it may choose. */
 function download(product, scripts) {
   const gzip = (name) => sizes[name][1];
