@@ -63,18 +63,6 @@ function started(loading, workers) {
 const each = (name, list) => list.map((one) => one[name]);
 
 describe('threads: each worker', () => {
-  test('is one for every thread but the caller’s, of the script of threads', async () => {
-    const { loading, workers } = await start(4);
-    assert.equal(workers.length, 3);
-    for (const { url, options } of workers) {
-      assert.match(url, /\/dist\/thread\.js$/);
-      assert.equal(options.type, 'module');
-    }
-    const engine = await started(loading, workers);
-    assert.equal(engine.info.threads, 4);
-    engine.dispose();
-  });
-
   test('is told the module, the memory of the engine, and a stack of its own', async () => {
     const { loading, workers } = await start(4);
     const engine = await started(loading, workers);
@@ -188,14 +176,6 @@ describe('threads: each worker', () => {
       assert.equal(info.threads, 1);
     });
   }
-
-  test('ends with the engine, once', async () => {
-    const { loading, workers } = await start(4);
-    const engine = await started(loading, workers);
-    engine.dispose();
-    engine.dispose();
-    assert.deepEqual(each('ended', workers), [1, 1, 1]);
-  });
 });
 
 test('threads: workers that say they are ready and never come leave the work to the caller', async () => {

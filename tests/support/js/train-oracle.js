@@ -93,15 +93,6 @@ export function rotate(x, { tokens, width, ...options }, sign = 1) {
   return y;
 }
 
-/** The bound of a rotation, of the gradient too. */
-export const rotationBound = (x, { width, rotaryDim = width }) =>
-  Float64Array.from(x, (value, at) => {
-    const column = at % width;
-    if (column >= rotaryDim) return 0;
-    const other = column < rotaryDim / 2 ? at + rotaryDim / 2 : at - rotaryDim / 2;
-    return 3.1 * u * Math.hypot(value, x[other]);
-  });
-
 export const embedding = (table, ids, width) =>
   Float64Array.from({ length: ids.length * width }, (_, at) => {
     return table[ids[Math.floor(at / width)] * width + (at % width)];
