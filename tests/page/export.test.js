@@ -1,5 +1,6 @@
 // What can be taken away from the page, in Chromium: files, links, code to embed; and arcs.
 import assert from 'node:assert/strict';
+import { full, leaveToFullRun } from '../support/js/full.js';
 import { exampleSaid } from './support/texts.js';
 import { takeAll } from './support/panel.js';
 import * as support from './support/page.js';
@@ -7,9 +8,14 @@ import * as support from './support/page.js';
 const { set, useSite, visit } = support;
 const { pageTest } = useSite();
 
+// What can be taken away of recurrence comes with a press: recurrence.test.js takes it.
+const panels = support.panels.filter((name) => !['use', 'recurrence'].includes(name));
+/** A table of cells, a picture of pixels, and a chart. Every run takes the files of all panels in numbers/visited.test.js. */
+const everyday = ['map', 'positions', 'cost'];
+if (!full) leaveToFullRun('the files of the other panels in Chromium');
+
 pageTest('page: every panel can be taken away in every format', {}, async (page) => {
-  // What can be taken away of recurrence comes with a press: recurrence.test.js takes it.
-  for (const id of support.panels.filter((name) => !['use', 'recurrence'].includes(name))) {
+  for (const id of full ? panels : everyday) {
     await visit(page, id);
     await takeAll(page, id);
   }

@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import fc from 'fast-check';
+import { inFullRun } from '../support/js/full.js';
 import * as support from './support/page.js';
 import { textsOf } from './support/texts.js';
 
@@ -29,36 +30,39 @@ pageTest('page: a Chinese visitor is met in Chinese', { locale: 'zh-CN' }, async
   assert.doesNotMatch(text, /\{\w+\}|undefined|NaN|\[[qkvop]\|/);
 });
 
-pageTest(
-  'page: the language switch turns every text, but not a text of one’s own',
-  {},
-  async (page) => {
-    for (const id of support.panels) await visit(page, id);
-    const texts = () =>
-      page.evaluate(() => [...document.querySelectorAll('[data-t]')].map((e) => e.textContent));
-    const english = await texts();
-    await page.click('.language');
-    await settle(page);
-    const chinese = await texts();
-    assert.equal((await snapshot(page)).state.text, CHINESE);
-    assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
-    const same = english.filter((text, i) => text === chinese[i]);
-    assert.deepEqual(
-      same,
-      [
-        ...['√', 'T5', 'Transformer-XL', 'ALiBi', 'RoPE', 'LayerNorm', 'RMSNorm'],
-        ...['GPT-2 small', 'GPT-2 XL', 'Llama 3 8B', 'Llama 3 70B', 'logits'],
-      ],
-      'texts that stayed as they were',
-    );
-    assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
-    await page.fill('#text', 'my own words');
-    await page.click('.language');
-    await settle(page);
-    assert.equal((await snapshot(page)).state.text, 'my own words');
-    assert.deepEqual(await texts(), english);
-  },
-);
+// Every run turns the page in panels.test.js and visited.test.js; that a text of one's own stays is for numbers/app.test.js.
+inFullRun('every text before and after the language turns', () => {
+  pageTest(
+    'page: the language switch turns every text, but not a text of one’s own',
+    {},
+    async (page) => {
+      for (const id of support.panels) await visit(page, id);
+      const texts = () =>
+        page.evaluate(() => [...document.querySelectorAll('[data-t]')].map((e) => e.textContent));
+      const english = await texts();
+      await page.click('.language');
+      await settle(page);
+      const chinese = await texts();
+      assert.equal((await snapshot(page)).state.text, CHINESE);
+      assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
+      const same = english.filter((text, i) => text === chinese[i]);
+      assert.deepEqual(
+        same,
+        [
+          ...['√', 'T5', 'Transformer-XL', 'ALiBi', 'RoPE', 'LayerNorm', 'RMSNorm'],
+          ...['GPT-2 small', 'GPT-2 XL', 'Llama 3 8B', 'Llama 3 70B', 'logits'],
+        ],
+        'texts that stayed as they were',
+      );
+      assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
+      await page.fill('#text', 'my own words');
+      await page.click('.language');
+      await settle(page);
+      assert.equal((await snapshot(page)).state.text, 'my own words');
+      assert.deepEqual(await texts(), english);
+    },
+  );
+});
 
 pageTest(
   'page: the theme can be chosen, repaints the pictures and is remembered',
