@@ -271,7 +271,10 @@ async function pageSuites() {
   return [
     {
       name: 'page',
-      parts: all.filter((file) => file !== lighthouse).map((file) => nodeTest(file)),
+      // A document in Node is made of many small objects: with more room for the young ones a test took a tenth less.
+      parts: all
+        .filter((file) => file !== lighthouse)
+        .map((file) => nodeTest(file, { flags: ['--max-semi-space-size=64'] })),
     },
     {
       name: 'site',
