@@ -1,5 +1,5 @@
 // What compilers say of the declarations, as an installed package: the oldest TypeScript that is promised and
-// the newest. The one in between, which builds the package, checks tests/package/types/types.test-d.ts.
+// the newest, which builds the package. One in between compiles tests/package/types (tools/suites.js).
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
