@@ -32,7 +32,7 @@ export const builds = {
   modules: { run: () => modules() },
   package: { needs: ['modules', 'types'], run: bundlePackage },
   page: { needs: ['package'], run: bundlePage },
-  docs: { run: makeDocs },
+  docs: { after: ['tools'], run: makeDocs },
   'native-libraries': { run: nativeLibraries },
   native: { needs: ['native-libraries'], run: native },
   'native-gcc': { run: () => cmake('native-gcc', ['all']) },
@@ -44,11 +44,6 @@ export const builds = {
   'sanitized-train': {
     after: [...ordinary, 'sanitized', 'fuzz'],
     run: () => cmake('native', ['qkv_train_tests_sanitized']),
-  },
-  'fuzz-core': { after: [...ordinary, 'sanitized'], run: () => cmake('native', ['fuzz_core']) },
-  raced: {
-    after: [...ordinary, 'sanitized', 'fuzz-core'],
-    run: () => cmake('native', ['qkv_tests_threads']),
   },
   fuzz: { after: [...ordinary, 'sanitized'], run: () => cmake('native', ['fuzz']) },
 };

@@ -4,7 +4,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { dress } from './docs/bar.js';
 import { bothSchemes } from './docs/schemes.js';
 import { missing, root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
@@ -26,6 +25,8 @@ async function documentPackage() {
 /** The reference of the public headers, as core/Doxyfile says, under the bar of the site. Throws with every warning. */
 async function documentCore() {
   mkdirSync(core, { recursive: true });
+  // Imported late: its links depend on doxygen, which may have been installed since.
+  const { dress } = await import('./docs/bar.js');
   await must(toolchain.DOXYGEN, ['core/Doxyfile'], { env: { QKV_VERSION: version } });
   const names = readdirSync(core, { recursive: true });
   const rewrite = (which, work) => {

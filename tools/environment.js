@@ -17,6 +17,9 @@ function readToolchain() {
 
 export const toolchain = readToolchain();
 
+/** Takes what tools/bootstrap has written down since. */
+export const readAgain = () => Object.assign(toolchain, readToolchain());
+
 /** What of the toolchain not every command needs, and the name under which tools/bootstrap brings it. */
 const broughtBy = {
   CLANG_FORMAT: 'lint',

@@ -1,22 +1,21 @@
 // The C++ half of fuzzing: libFuzzer works on each family of operators (tests/core/fuzz) for a while. Inputs that reach
 // something new are kept in build/fuzz-corpus; what breaks something is named.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, toolchain } from './environment.js';
 import { run } from './run.js';
 
-/** The targets: their parts of the time, by how much there is to find, and how many inputs the everyday run makes, in about 1 s each. */
+/** The targets: their parts of the time, by how much there is to find. */
 const targets = {
-  attention: { part: 0.15, inputs: 600 },
-  layers: { part: 0.15, inputs: 2500 },
-  train: { part: 0.1 },
-  trainers: { part: 0.1 },
-  models: { part: 0.1, inputs: 1500 },
-  positions: { part: 0.15, inputs: 6000 },
-  elementwise: { part: 0.1, inputs: 3000 },
-  memory: { part: 0.1, inputs: 1500 },
-  analysis: { part: 0.05, inputs: 3000 },
+  attention: 0.15,
+  layers: 0.15,
+  train: 0.1,
+  trainers: 0.1,
+  models: 0.1,
+  positions: 0.15,
+  elementwise: 0.1,
+  memory: 0.1,
+  analysis: 0.05,
 };
 
 /** libFuzzer is a part of clang, but not of Apple's. */
@@ -26,16 +25,13 @@ export const canFuzz = () => /clang/.test(toolchain.CXX ?? '') && process.platfo
 const withoutProgress = (output) => output.replace(/^#\d+\s+(NEW|REDUCE|RELOAD|pulse)\b.*\n/gm, '');
 
 /**
- * A target as a part of a suite; the build `fuzz` comes first. Inputs that reach something new are the start of the next run
- * if they are kept.
+ * A target as a part of a suite; the build `fuzz` comes first. Inputs that reach something new are the start of the next run.
  */
-const fuzzTarget = ({ name, kept, options, timeout }) => ({
+const fuzzTarget = ({ name, options, timeout }) => ({
   name,
   title: `fuzz ${name}`,
   async run() {
-    const found = kept
-      ? join(root, 'build/fuzz-corpus', name)
-      : mkdtempSync(join(tmpdir(), 'qkv-fuzz-'));
+    const found = join(root, 'build/fuzz-corpus', name);
     const problems = join(root, 'build/fuzz-problems', name);
     mkdirSync(found, { recursive: true });
     mkdirSync(problems, { recursive: true });
@@ -54,7 +50,6 @@ const fuzzTarget = ({ name, kept, options, timeout }) => ({
       ],
       { timeout },
     );
-    if (!kept) rmSync(found, { recursive: true });
     const runs = Number(/stat::number_of_executed_units: *(\d+)/.exec(output)?.[1] ?? 0);
     const inputs = readdirSync(problems).map((file) => join('build/fuzz-problems', name, file));
     const ok = code === 0 && runs > 0;
@@ -69,31 +64,14 @@ const fuzzTarget = ({ name, kept, options, timeout }) => ({
 
 /** Every target with its share of `seconds` of the processors' time, each time with other inputs. */
 export const fuzzTargets = (seconds) =>
-  Object.entries(targets).map(([name, { part }]) => {
+  Object.entries(targets).map(([name, part]) => {
     const share = Math.max(1, Math.round(seconds * part));
     return fuzzTarget({
       name,
-      kept: true,
       options: [`-max_total_time=${share}`, '-seed=0'],
       timeout: (share + 300) * 1000,
     });
   });
-
-/**
- * The targets of the first library (CMake's `fuzz_core`) with the same inputs on every machine, as a commit should not be blamed
- * for luck: a number of them, not a time, and without use_cmp, which puts addresses of the process into inputs.
- */
-export const everydayFuzzTargets = () =>
-  Object.entries(targets)
-    .filter(([, { inputs }]) => inputs)
-    .map(([name, { inputs }]) =>
-      fuzzTarget({
-        name,
-        kept: false,
-        options: [`-runs=${inputs}`, '-seed=1', '-use_cmp=0'],
-        timeout: 300_000,
-      }),
-    );
 
 /** The tests that put anything at all to the package and to links. */
 export const fuzzTests = () => [

@@ -78,6 +78,7 @@ export const lint = (full) =>
           return code === 0 ? '' : output;
         }),
       ),
+      { needs: ['tools'] },
     ],
     [
       'clang-tidy',
@@ -88,6 +89,7 @@ export const lint = (full) =>
           return { problem: sources.length > 0 ? await tidy(sources) : '', note };
         }),
       ),
+      { needs: ['tools'] },
     ],
     ['documentation', check('documentation', () => isMade('index.html')), { needs: ['docs'] }],
     [

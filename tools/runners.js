@@ -128,12 +128,12 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
         said: output,
       });
     }
-    if (tests.length === 0) {
-      tests.push({ name: `${basename(file)} has tests`, ok: false, skipped: false, said: output });
-    }
-    // What a file says of itself, beside its tests.
+    // What a file says of itself, beside its tests: that it leaves them, or all of them, to the full run.
     const remarks = output.matchAll(/^(?:left to the full run|not on this platform): .*/gm);
     const note = Array.from(remarks, ([remark]) => remark).join('; ');
+    if (tests.length === 0 && note === '') {
+      tests.push({ name: `${basename(file)} has tests`, ok: false, skipped: false, said: output });
+    }
     return { tests, note, hung: hung ? (running ?? file) : undefined, output };
   },
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { changedFiles } from './changed.js';
 import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
 import { root } from './environment.js';
-import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
+import { canFuzz, fuzzTargets } from './fuzz_native.js';
 import { lint } from './lint.js';
 import { runMutants } from './mutants.js';
 import {
@@ -90,7 +90,8 @@ function native(full) {
     {
       name: 'recipes',
       of: 'recipes',
-      parts: ['data', 'published', 'recipes', 'short_runs'].map((name) =>
+      // Short runs train for a while; what a trainer computes is tested bit for bit by the package.
+      parts: ['data', 'published', 'recipes', ...(full ? ['short_runs'] : [])].map((name) =>
         nodeTest(`tests/models/${name}.test.js`),
       ),
     },
@@ -155,17 +156,7 @@ const sanitize = (full) => [
     needs: ['sanitized-train'],
     parts: [ctest('native', 'sanitized.train')],
   },
-  ...(full
-    ? [fuzz('fuzz targets, 600 s', 'fuzz', fuzzTargets(600)), ...fullSanitizers()]
-    : [
-        {
-          name: 'TSan: threads', // of a full run a part of the preset sanitize-threads
-          of: 'core',
-          needs: ['raced'],
-          parts: [ctest('native', 'sanitized.threads')],
-        },
-        fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets()),
-      ]),
+  ...(full ? [fuzz('fuzz targets, 600 s', 'fuzz', fuzzTargets(600)), ...fullSanitizers()] : []),
 ];
 
 // ------------------------------------------------------------------------------- package and page
@@ -270,6 +261,7 @@ const releaseSuites = async () => [
 
 async function pageSuites() {
   const lighthouse = 'tests/page/lighthouse.test.js';
+  const looks = 'tests/site/looks.test.js';
   const all = await files('tests/page/*.test.js', 'tests/page/numbers/*.test.js');
   return [
     {
@@ -282,8 +274,11 @@ async function pageSuites() {
     {
       name: 'site',
       needs: ['docs'],
-      parts: (await files('tests/site/*.test.js')).map((file) => nodeTest(file)),
+      parts: (await files('tests/site/*.test.js'))
+        .filter((file) => file !== looks)
+        .map((file) => nodeTest(file)),
     },
+    { name: 'site: looks', full: true, needs: ['docs'], parts: [nodeTest(looks)] },
     {
       name: 'page: Lighthouse',
       full: true,
@@ -308,17 +303,17 @@ async function faults(full) {
   return changed.length > 0 ? suite('planted faults of changed files', options) : [];
 }
 
-/** What each group is about, which builds its suites need, and the suites. */
+/** What each group is about, which builds its suites need (`tools` is what tools/test.js has installed meanwhile), and the suites. */
 const table = {
   lint: { needs: [], suites: lint },
-  native: { needs: ['native-libraries'], suites: native },
-  wasm: { needs: ['wasm-tests'], suites: wasm },
-  package: { needs: ['package'], suites: packageSuites },
-  browser: { needs: ['package'], suites: browserSuites },
-  page: { needs: ['page'], suites: pageSuites },
-  release: { needs: ['package', 'page', 'native-libraries'], suites: releaseSuites },
-  sanitize: { needs: [], suites: sanitize },
-  faults: { needs: [], suites: faults },
+  native: { needs: ['tools', 'native-libraries'], suites: native },
+  wasm: { needs: ['tools', 'wasm-tests'], suites: wasm },
+  package: { needs: ['tools', 'package'], suites: packageSuites },
+  browser: { needs: ['tools', 'package'], suites: browserSuites },
+  page: { needs: ['tools', 'page'], suites: pageSuites },
+  release: { needs: ['tools', 'package', 'page', 'native-libraries'], suites: releaseSuites },
+  sanitize: { needs: ['tools'], suites: sanitize },
+  faults: { needs: ['tools'], suites: faults },
 };
 
 /** The suites of these groups, in the order in which they begin. */

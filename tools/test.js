@@ -54,27 +54,47 @@ function closure(names, builds) {
     });
 }
 
+const bootstrap = join(dirname(fileURLToPath(import.meta.url)), 'bootstrap');
+
+/** What compiles. Browsers, linters and doxygen are installed while it does: for the most part that waits for the network and the disk. */
+const COMPILERS = ['start', 'native'];
+
+/** Installs what these groups need, or the compilers if the rest can wait; what is left is installed by the build `tools`. */
+function prepare(profiles, isFull) {
+  const began = performance.now();
+  const first = !isFull && profiles.has('test') ? COMPILERS : [...profiles];
+  const { status } = spawnSync(bootstrap, first, { stdio: 'inherit' });
+  if (status !== 0) throw new Error('tools/bootstrap failed');
+  console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+}
+
 async function main(args) {
   const wanted = parse(args);
   if (typeof wanted === 'string') throw new Error(wanted);
-  const began = performance.now();
-  const bootstrap = join(dirname(fileURLToPath(import.meta.url)), 'bootstrap');
   const profiles = new Set(wanted.names.flatMap((name) => groups[name].split(' ')));
   if (wanted.full) profiles.add('full');
-  const { status } = spawnSync(bootstrap, [...profiles], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('tools/bootstrap failed');
-  console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+  prepare(profiles, wanted.full);
   if (wanted.full) process.env.QKV_FULL = '1';
   // Imported late: it takes what tools/bootstrap has installed and written down.
-  const [{ builds }, { suitesOf }, { report }] = await Promise.all([
+  const [{ builds }, { suitesOf }, { report }, { must }, { readAgain }] = await Promise.all([
     import('./build.js'),
     import('./suites.js'),
     import('./report.js'),
+    import('./run.js'),
+    import('./environment.js'),
   ]);
+  const tools = {
+    async run() {
+      const { output } = await must(bootstrap, [...profiles]);
+      console.log(output.trimEnd());
+      readAgain();
+    },
+  };
   const suites = await suitesOf(wanted.names, wanted);
   if (suites.length === 0) throw new Error(`only the full run has ${wanted.names}: add --full`);
-  const named = suites.flatMap(({ needs }) => needs).filter((name) => name in builds);
-  return report(suites, closure(named, builds), wanted);
+  const all = { tools, ...builds };
+  const named = suites.flatMap(({ needs }) => needs).filter((name) => name in all);
+  return report(suites, closure(named, all), wanted);
 }
 
 main(process.argv.slice(2)).then(

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../support/js/files.js';
-import { inFullRun } from '../support/js/full.js';
+import { full, leaveToFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import * as firefox from './support/firefox.js';
 import { colourOf, excess, layer } from './support/oracle.js';
@@ -32,11 +32,11 @@ before(async () => {
   address = pathToFileURL(join(folder, 'qkv.html')).href;
   browsers = {
     Chromium: await support.launch(),
-    Firefox: await firefox.launch(),
+    Firefox: full ? await firefox.launch() : undefined,
   };
 });
 after(async () => {
-  for (const browser of Object.values(browsers ?? {})) await browser.close();
+  for (const browser of Object.values(browsers ?? {})) await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -56,12 +56,8 @@ async function open(name, fragment) {
   return { ...pages[name], close: () => undefined };
 }
 
-for (const name of Object.keys(load)) {
-  /** In Firefox the everyday run asks for numbers alone. */
-  const inFullRunOf = (other, register) =>
-    name === other
-      ? inFullRun(`one file in ${name}: its link, its panels and their labs`, register)
-      : register();
+if (!full) leaveToFullRun('one file in Firefox');
+for (const name of full ? Object.keys(load) : ['Chromium']) {
   const singleTest = (title, fragment, body) =>
     test(`page: one file in ${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
       const { page, problems, close } = await open(name, fragment);
@@ -96,67 +92,63 @@ for (const name of Object.keys(load)) {
     }
   });
 
-  inFullRunOf('Firefox', () => {
-    singleTest('its link brings back its state', '#v=1&src=random&seed=9', async (page) => {
-      assert.equal((await snapshot(page)).state.seed, 9);
-      await set(page, { seed: 10 });
-      await addressed(page, 'seed=10');
-      await page.evaluate(() => {
-        navigator.clipboard.writeText = (text) => Promise.resolve((window.shared = text));
-      });
-      await page.click('.share');
-      await page.waitForFunction(() => window.shared);
-      const link = await page.evaluate(() => window.shared);
-      assert.equal(link, `${address}#v=1&lang=en&${exampleSaid()}&src=random&seed=10`);
-      await page.reload();
-      await settle(page);
-      assert.equal((await snapshot(page)).state.seed, 10);
+  singleTest('its link brings back its state', '#v=1&src=random&seed=9', async (page) => {
+    assert.equal((await snapshot(page)).state.seed, 9);
+    await set(page, { seed: 10 });
+    await addressed(page, 'seed=10');
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = (text) => Promise.resolve((window.shared = text));
     });
+    await page.click('.share');
+    await page.waitForFunction(() => window.shared);
+    const link = await page.evaluate(() => window.shared);
+    assert.equal(link, `${address}#v=1&lang=en&${exampleSaid()}&src=random&seed=10`);
+    await page.reload();
+    await settle(page);
+    assert.equal((await snapshot(page)).state.seed, 10);
+  });
 
-    singleTest('every panel opens', '', async (page) => {
-      const ids = await page.evaluate(() =>
-        [...document.querySelectorAll('main > section[id]')].map((section) => section.id),
+  singleTest('every panel opens', '', async (page) => {
+    const ids = await page.evaluate(() =>
+      [...document.querySelectorAll('main > section[id]')].map((section) => section.id),
+    );
+    assert.ok(ids.length >= 5);
+    for (const id of ids) {
+      await visit(page, id);
+      const text = await page.evaluate(
+        (name) => document.querySelector(`qkv-panel-${name}`).innerText,
+        id,
       );
-      assert.ok(ids.length >= 5);
-      for (const id of ids) {
-        await visit(page, id);
-        const text = await page.evaluate(
-          (name) => document.querySelector(`qkv-panel-${name}`).innerText,
-          id,
-        );
-        assert.ok(text.length > 20, `${id} shows ${JSON.stringify(text)}`);
-      }
-    });
+      assert.ok(text.length > 20, `${id} shows ${JSON.stringify(text)}`);
+    }
+  });
 
-    singleTest('a panel trains, and knows its trained weights', '', async (page) => {
-      await visit(page, 'recurrence');
-      for (const [press, said] of [
-        ['load', 'pretrained'],
-        ['step', 'here: 1 of 1500 steps'],
-      ]) {
-        await page.click(`#recurrence [data-press=${press}]`);
-        await page.waitForFunction((wanted) => {
-          const text = document.querySelector('.recurrence-badge').textContent;
-          if (text.startsWith('This did not work')) throw new Error(text);
-          return text.includes(wanted);
-        }, said);
-      }
-    });
+  singleTest('a panel trains, and knows its trained weights', '', async (page) => {
+    await visit(page, 'recurrence');
+    for (const [press, said] of [
+      ['load', 'pretrained'],
+      ['step', 'here: 1 of 1500 steps'],
+    ]) {
+      await page.click(`#recurrence [data-press=${press}]`);
+      await page.waitForFunction((wanted) => {
+        const text = document.querySelector('.recurrence-badge').textContent;
+        if (text.startsWith('This did not work')) throw new Error(text);
+        return text.includes(wanted);
+      }, said);
+    }
+  });
 
-    singleTest('the lab of one panel works at a press, and no other with it', '', async (page) => {
-      await visit(page, 'block');
-      await page.evaluate(() => document.querySelector('.block-run').click());
-      await page.waitForFunction(
-        () => document.querySelectorAll('.block-curves circle').length > 0,
-      );
-      await visit(page, 'cost');
-      assert.ok(await page.evaluate(() => document.querySelector('.bench-result').hidden));
-      await page.evaluate(() => document.querySelector('.bench-run').click());
-      await page.waitForFunction(() => document.querySelector('.bench-table tbody th'));
-      const device = await page.evaluate(() => document.querySelector('.bench-device').textContent);
-      assert.match(device, /build, 1 of \d+ cores/);
-      await page.evaluate(() => document.querySelector('.bench-stop').click());
-    });
+  singleTest('the lab of one panel works at a press, and no other with it', '', async (page) => {
+    await visit(page, 'block');
+    await page.evaluate(() => document.querySelector('.block-run').click());
+    await page.waitForFunction(() => document.querySelectorAll('.block-curves circle').length > 0);
+    await visit(page, 'cost');
+    assert.ok(await page.evaluate(() => document.querySelector('.bench-result').hidden));
+    await page.evaluate(() => document.querySelector('.bench-run').click());
+    await page.waitForFunction(() => document.querySelector('.bench-table tbody th'));
+    const device = await page.evaluate(() => document.querySelector('.bench-device').textContent);
+    assert.match(device, /build, 1 of \d+ cores/);
+    await page.evaluate(() => document.querySelector('.bench-stop').click());
   });
 }
 
