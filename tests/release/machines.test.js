@@ -1,20 +1,17 @@
-// What the tools do on machines that this one is not (tools/runners.js, lint.js, check_isa_objects.js): a process takes itself for one.
+// What the tools do on machines that this one is not (tools/runners.js, check_isa_objects.js): a process takes itself for one.
 // And what they say to a compiler that is too old, and to a name that tools/bootstrap does not know.
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
 import { describe, test } from 'node:test';
 import { must, run } from '../../tools/run.js';
 import { packageJson, root } from '../support/js/files.js';
 
 const asked = `
   const { faultIsa, nativeIsas } = await import('./tools/runners.js');
-  const { tidySources } = await import('./tools/lint.js');
   const { units } = await import('./tools/check_isa_objects.js');
-  const { sources } = await tidySources(true);
   const texts = (unit) =>
     Object.fromEntries(Object.entries(units[unit]).map(([key, value]) => [key, value.source ?? value]));
   const expected = Object.fromEntries(nativeIsas.map((unit) => [unit, texts(unit)]));
-  console.log(JSON.stringify({ faultIsa, nativeIsas, sources, expected }));`;
+  console.log(JSON.stringify({ faultIsa, nativeIsas, expected }));`;
 
 async function on(arch) {
   const become = `Object.defineProperty(process, 'arch', { value: ${JSON.stringify(arch)} })`;
@@ -46,18 +43,11 @@ const faultIsas = { x64: 'sse4', arm64: 'scalar' };
 
 for (const arch of ['x64', 'arm64']) {
   describe(`machines: ${arch}`, async () => {
-    const { faultIsa, nativeIsas, sources, expected } = await on(arch);
+    const { faultIsa, nativeIsas, expected } = await on(arch);
 
     test('faults are planted on an instruction set that it has', () => {
       assert.ok(nativeIsas.includes(faultIsa));
       assert.equal(faultIsa, faultIsas[arch]);
-    });
-
-    test('clang-tidy reads two units that are compiled there, and all else', () => {
-      const units = sources.filter((file) => file.includes('/arch/'));
-      assert.equal(units.length, 2);
-      for (const file of units) assert.ok(nativeIsas.includes(basename(file, '.cpp')), file);
-      assert.ok(sources.includes('core/src/attention/attention.cpp'));
     });
 
     test('units are known by instructions of its own', () => {
