@@ -319,6 +319,9 @@ TEST_CASE("rollout: strided weights and out", "[analysis][rollout][strides][any-
 TEST_CASE("rollout: no tokens, nothing to do", "[analysis][rollout][empty][any-isa]") {
   Workspace workspace;
   require_ok(attention_rollout({nullptr, {2, 1, 0, 0}}, {nullptr, {0, 0}}, workspace));
+  // However many layers there are, none is looked at.
+  constexpr Index kMany = std::numeric_limits<Index>::max();
+  require_ok(attention_rollout({nullptr, {kMany, 1, 0, 0}}, {nullptr, {0, 0}}, workspace));
 }
 
 TEST_CASE("attention_rollout: bad input is refused and nothing written",

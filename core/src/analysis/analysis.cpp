@@ -177,11 +177,11 @@ Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
                   Extents(weights));
   }
   QKV_RETURN_IF_ERROR(check_output(kName, "out", out, {t, t}));
+  if (t == 0) {
+    return {};  // however many layers
+  }
   double* row = nullptr;
   QKV_RETURN_IF_ERROR(begin_doubles(workspace, t, detail::saturated_sum(t, t + 1), row));
-  if (row == nullptr) {
-    return {};  // no tokens
-  }
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"weights", weights}}));
   double* rolled = row + t;
   double* next = rolled + t * t;
