@@ -110,6 +110,7 @@ export class Copy {
     const env = {
       QKV_FAULT: `${fault}`,
       QKV_REACHED: reached,
+      QKV_FULL: '', // everyday tests are to find it, in a full run, too
       CHROMIUM: toolchain.CHROMIUM ?? '',
       FIREFOX: toolchain.FIREFOX ?? '',
     };
