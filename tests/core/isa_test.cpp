@@ -2,12 +2,14 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "block.hpp"
 
@@ -80,6 +82,30 @@ TEST_CASE("isa: scalar runs everywhere and comes last", "[isa][any-isa]") {
   CHECK(isa_supported(isa_count() - 1));
 }
 #endif
+
+// With one rounding what the product of (1 + 2^-13)^2 has beyond 24 bits is in the sum; with two it is lost.
+TEST_CASE("isa: a product and its sum are rounded once where the instruction set fuses them",
+          "[isa]") {
+  const float above_one = 1.0F + std::ldexp(1.0F, -13);
+  const std::vector<float> x{1.0F, above_one};
+  const std::vector<float> w{-1.0F - std::ldexp(1.0F, -12), above_one};
+  std::vector<float> y{kUntouched};
+  Workspace workspace;
+  require_ok(linear({.x = {x.data(), {1, 2}},
+                     .w = {w.data(), {2, 1}},
+                     .bias = {},
+                     .out = {y.data(), {1, 1}},
+                     .layout = WeightLayout::kInOut},
+                    workspace));
+  const std::set<std::string> twice{"scalar", "sse4", "wasm-simd128"};
+  const float kept = std::ldexp(1.0F, -26);
+  CAPTURE(active_isa(), y[0]);
+  if (std::string(active_isa()) == "wasm-relaxed-simd") {
+    CHECK((y[0] == kept || y[0] == 0.0F));
+  } else {
+    CHECK(y[0] == (twice.contains(active_isa()) ? 0.0F : kept));
+  }
+}
 
 TEST_CASE("isa: selecting an unknown one is refused and changes nothing", "[isa][bad-input]") {
   const Restore restore;
