@@ -227,9 +227,9 @@ async function packageSuites(full) {
       ),
     },
     {
-      name: 'soak, 10 minutes',
+      name: 'soak, 5 minutes',
       full: true,
-      parts: [{ ...command('soak', process.execPath, 'tests/package/soak.js', '10'), alone: true }],
+      parts: [{ ...command('soak', process.execPath, 'tests/package/soak.js', '5'), alone: true }],
     },
   ];
 }
