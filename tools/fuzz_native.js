@@ -24,11 +24,8 @@ export const canFuzz = () => /clang/.test(toolchain.CXX ?? '') && process.platfo
 /** What libFuzzer said, without its lines on inputs that reach something new. */
 const withoutProgress = (output) => output.replace(/^#\d+\s+(NEW|REDUCE|RELOAD|pulse)\b.*\n/gm, '');
 
-/**
- * A target as a part of a suite; the build `fuzz` comes first. Inputs that reach something new are the start of the next run.
- */
-const fuzzTarget = ({ name, options, timeout }) => ({
-  name,
+/** A target as a part of a suite, for so many seconds. Inputs that reach something new are the start of the next run. */
+const fuzzTarget = (name, seconds) => ({
   title: `fuzz ${name}`,
   async run() {
     const found = join(root, 'build/fuzz-corpus', name);
@@ -38,7 +35,8 @@ const fuzzTarget = ({ name, options, timeout }) => ({
     const { code, output, hung } = await run(
       join(root, `build/native/tests/core/fuzz/fuzz_${name}`),
       [
-        ...options,
+        `-max_total_time=${seconds}`,
+        '-seed=0',
         '-max_len=256',
         '-len_control=0',
         '-timeout=120',
@@ -48,7 +46,7 @@ const fuzzTarget = ({ name, options, timeout }) => ({
         found,
         join(root, 'tests/core/fuzz/corpus', name),
       ],
-      { timeout },
+      { timeout: (seconds + 300) * 1000 },
     );
     const runs = Number(/stat::number_of_executed_units: *(\d+)/.exec(output)?.[1] ?? 0);
     const inputs = readdirSync(problems).map((file) => join('build/fuzz-problems', name, file));
@@ -62,16 +60,11 @@ const fuzzTarget = ({ name, options, timeout }) => ({
   },
 });
 
-/** Every target with its share of `seconds` of the processors' time, each time with other inputs. */
+/** Every target with its share of `seconds` of the processors' time, each time with other inputs. The build `fuzz` comes first. */
 export const fuzzTargets = (seconds) =>
-  Object.entries(targets).map(([name, part]) => {
-    const share = Math.max(1, Math.round(seconds * part));
-    return fuzzTarget({
-      name,
-      options: [`-max_total_time=${share}`, '-seed=0'],
-      timeout: (share + 300) * 1000,
-    });
-  });
+  Object.entries(targets).map(([name, part]) =>
+    fuzzTarget(name, Math.max(1, Math.round(seconds * part))),
+  );
 
 /** The tests that put anything at all to the package and to links. */
 export const fuzzTests = () => [

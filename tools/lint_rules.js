@@ -1,6 +1,5 @@
 // Rules of our own for oxlint: what the oldest browsers that are promised do not have, and TypeScript's libraries do.
-const NEWER =
-  /^(at|findLast|findLastIndex|toSorted|toReversed|toSpliced|isWellFormed|toWellFormed)$/;
+import { newerMethods } from './shipped.js';
 
 /** A rule that reports members of these names, all or only those that are called. */
 const noMember = (pattern, called, message) => ({
@@ -17,7 +16,11 @@ const noMember = (pattern, called, message) => ({
 export default {
   meta: { name: 'qkv' },
   rules: {
-    'no-newer-methods': noMember(NEWER, true, 'Chrome 91 has no such method.'),
+    'no-newer-methods': noMember(
+      new RegExp(`^(${newerMethods.join('|')})$`),
+      true,
+      'Chrome 91 has no such method.',
+    ),
     // What is set there is an attribute for nobody.
     'no-aria-properties': noMember(
       /^aria[A-Z]/,

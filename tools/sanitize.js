@@ -56,12 +56,13 @@ export function fullSanitizers() {
         'native.scalar.any_isa',
       ]),
     ),
-    inTurn('TSan: core and tests', [
-      ...runs('sanitize-threads', 'qkv_tests', [`native.${commonIsa}`, 'native.threads']),
-    ]),
+    inTurn(
+      'TSan: core and tests',
+      runs('sanitize-threads', 'qkv_tests', [`native.${commonIsa}`, 'native.threads']),
+    ),
     inTurn(
       'TSan: training and tests',
-      [built('sanitize-threads', 'qkv_train_tests', `train.${commonIsa}`)],
+      runs('sanitize-threads', 'qkv_train_tests', [`train.${commonIsa}`]),
       { of: 'training', needs: ['TSan: core and tests'] },
     ),
     // The relaxed kernels are these with another instruction for their fused arithmetic.

@@ -85,6 +85,12 @@ export const tarballBudget = 1_800_000;
  */
 export const engines = { chrome: '91', firefox: '90', safari: '16.4', node: '20.16' };
 
+/** Methods of lists and texts that are newer than these. TypeScript's libraries have some, and es-check sees only those of literals. */
+export const newerMethods = [
+  ...['at', 'findLast', 'findLastIndex', 'toSorted', 'toReversed', 'toSpliced'],
+  ...['isWellFormed', 'toWellFormed'],
+];
+
 /** The edition of the language that all shipped JavaScript is written in. */
 export const edition = 2022;
 

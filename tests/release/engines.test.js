@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { parse } from 'acorn';
 import { transform } from 'esbuild';
 import { run } from '../../tools/run.js';
-import { edition, engines, programs } from '../../tools/shipped.js';
+import { edition, engines, newerMethods, programs } from '../../tools/shipped.js';
 import { packageJson, root, text } from '../support/js/files.js';
 import { PATIENCE } from '../support/js/patience.js';
 import { tool } from './tools.js';
@@ -63,9 +63,7 @@ async function unknownNames(file, further = []) {
   return [...new Set(names)].filter((name) => ![...hostNames, ...further].includes(name));
 }
 
-/** Methods of lists and texts that are newer than these engines. es-check knows their receivers only by their literals. */
-const newMethods =
-  /[\w)\]]\??\.(at|findLast|findLastIndex|toSorted|toReversed|toSpliced|isWellFormed|toWellFormed)\(/g;
+const newMethods = new RegExp(`[\\w)\\]]\\??\\.(${newerMethods.join('|')})\\(`, 'g');
 const newCalls = (code) => Array.from(code.matchAll(newMethods), ([, name]) => name);
 
 const scripts = Object.keys(programs).filter((name) => name.endsWith('.js'));
