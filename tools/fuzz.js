@@ -20,7 +20,7 @@ async function fuzzCore() {
   await step('build fuzz targets', () => cmake('native', ['fuzz']));
   let sound = true;
   const jobs = fuzzTargets(seconds).map((target) => ({
-    id: target.name,
+    id: target.title,
     after: [],
     async run() {
       const { tests, note } = await target.run();
