@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'vite';
-import { firstView } from './build/first_view';
 import { math } from './build/math';
 import { offline } from './build/offline';
 import { packageFile } from './build/package';
-import { contentSecurityPolicy, paintOnce, panels } from './build/plugins';
+import { contentSecurityPolicy, firstView, paintOnce, panels } from './build/plugins';
 import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
 import { workerStarts } from './build/worker_starts';

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { loadConfigFromFile } from 'vite';
 import { launch } from '../support/js/chromium.js';
 import { root } from '../support/js/files.js';
 import { full, inFullRun } from '../support/js/full.js';
@@ -158,6 +159,14 @@ inFullRun('npm run dev with changes of texts, styles, panels and the package', (
 test('npm run dev: its changes are found in the sources', () => {
   for (const { edit } of [...Object.values(CHANGES), KERNEL])
     replaced(readFileSync(join(root, edit[0]), 'utf8'), edit[1], edit[2]);
+});
+
+test('npm run dev: the server does not start anew when a source of the page changes', async () => {
+  const config = join(root, 'web/vite.config.ts');
+  const { dependencies } = await loadConfigFromFile({ command: 'serve', mode: '' }, config);
+  assert.ok(dependencies.includes('web/build/source.ts'), dependencies.join(' '));
+  const sources = dependencies.filter((file) => file.startsWith('web/src/'));
+  assert.deepEqual(sources, [], 'the config imports them, so a tab that reloads finds no server');
 });
 
 /** Builds the module that Chromium loads as the server would, which takes longer than anything waits for. */

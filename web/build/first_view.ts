@@ -1,17 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type * as Qkv from 'qkv';
-import { runnerImport, type Plugin } from 'vite';
+import type { Qkv } from 'qkv';
 import { chipHtml, shareOf } from '../src/ui/token_chip';
 import { allowedKeys } from '../src/domain/mask';
-import type * as Frames from '../src/worker/pipeline';
+import { Pipeline } from '../src/worker/pipeline';
 import type { Frame } from '../src/worker/protocol';
 import { firstRequest } from '../src/app/first';
 import type { Language } from '../src/i18n/i18n';
 import { cividis } from '../src/domain/cividis';
 import { colourIndex } from '../src/domain/colour_scale';
 import { escapeHtml } from './html';
-import { packageFile } from './package';
 
 const CELL = 40;
 const LABELS = 76;
@@ -19,17 +15,7 @@ const LANGUAGES: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' };
 
 type First = Pick<Frame, 'query' | 'matrix'> & { readonly tokens: readonly string[] };
 
-/** The package as built: the same core that will run in the page. By its address, as its types need no build. */
-const entry = packageFile('index.js').href;
-
-/** What computes frames, loaded as Vite loads it, because it finds what panels compute with `import.meta.glob`. */
-const pipeline = fileURLToPath(new URL('../src/worker/pipeline.ts', import.meta.url));
-
-async function compute(language: Language): Promise<First> {
-  const { init } = (await import(entry)) as typeof Qkv;
-  const wasm = readFileSync(packageFile('qkv-simd.wasm'));
-  const qkv = await init({ deterministic: true, wasm });
-  const { Pipeline } = (await runnerImport<typeof Frames>(pipeline)).module;
+function compute(qkv: Qkv, language: Language): First {
   const request = firstRequest(language);
   const { frame } = new Pipeline(qkv).run(1, request);
   return { ...frame, tokens: request.layer.tokens };
@@ -87,24 +73,12 @@ function chips(language: Language, { query, tokens }: First): string {
   return `<div class="chips" lang="${LANGUAGES[language]}">${all.join('')}</div>`;
 }
 
-/**
- * The opening sentence and its map, computed here, as part of the HTML: there before the engine is, and
- * without any script. Only in what is built: the development server has no package to compute it with.
- */
-export function firstView(): Plugin {
-  return {
-    name: 'first-view',
-    apply: 'build',
-    transformIndexHtml: {
-      order: 'pre',
-      async handler(html) {
-        const first = { en: await compute('en'), zh: await compute('zh') };
-        const both = (make: (language: Language, of: First) => string) =>
-          make('en', first.en) + make('zh', first.zh);
-        return html
-          .replace(/(<qkv-sentence[^>]*>)/, (tag) => tag + both(chips))
-          .replace(/(<qkv-panel-map[^>]*>)/, (tag) => tag + both(figure));
-      },
-    },
-  };
+/** The page with the opening sentence and its map, in both languages; `qkv` computes them. */
+export function withFirstView(html: string, qkv: Qkv): string {
+  const first = { en: compute(qkv, 'en'), zh: compute(qkv, 'zh') };
+  const both = (make: (language: Language, of: First) => string) =>
+    make('en', first.en) + make('zh', first.zh);
+  return html
+    .replace(/(<qkv-sentence[^>]*>)/, (tag) => tag + both(chips))
+    .replace(/(<qkv-panel-map[^>]*>)/, (tag) => tag + both(figure));
 }

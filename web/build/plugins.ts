@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import type * as Package from 'qkv';
 import type { Plugin } from 'vite';
-import { PANEL_IDS } from '../src/features/index';
+import { packageFile } from './package';
+import { withPanels } from './panels';
+import { panelIds, source } from './source';
 
 const POLICY = [
   "default-src 'self'",
@@ -12,19 +16,37 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/** A section for every panel of the table, below the sentence. */
 export function panels(): Plugin {
-  const section = (id: string) => `
-      <section id="${id}" aria-labelledby="${id}-title">
-        <div class="section-head"><h2 id="${id}-title" data-t="${id}.title"></h2></div>
-        <p data-t="${id}.intro"></p>
-        <qkv-panel-${id} data-panel></qkv-panel-${id}>
-      </section>`;
   return {
     name: 'panels',
     transformIndexHtml: {
       order: 'pre',
-      handler: (html) => html.replace('<!-- panels -->', PANEL_IDS.map(section).join('')),
+      handler: async (html) => withPanels(html, await panelIds()),
+    },
+  };
+}
+
+/** The package as built: the same core that will run in the page. By its address, as its types need no build. */
+async function engine(): Promise<Package.Qkv> {
+  const { init } = (await import(packageFile('index.js').href)) as typeof Package;
+  const wasm = readFileSync(packageFile('qkv-simd.wasm'));
+  return init({ deterministic: true, wasm });
+}
+
+/**
+ * The opening sentence and its map, computed here, as part of the HTML: there before the engine is, and
+ * without any script. Only in what is built: the development server has no package to compute it with.
+ */
+export function firstView(): Plugin {
+  return {
+    name: 'first-view',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'pre',
+      async handler(html) {
+        const view = await source<typeof import('./first_view')>('build/first_view.ts');
+        return view.withFirstView(html, await engine());
+      },
     },
   };
 }

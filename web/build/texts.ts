@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 import type { Language } from '../src/i18n/i18n';
-import { PANEL_IDS } from '../src/features/index';
-import { parseRich, type RichPart } from '../src/i18n/markup';
+import type { RichPart } from '../src/i18n/markup';
 import { compareCatalogues, type Catalogue } from './compare';
 import { escapeHtml } from './html';
+import { panelIds, source } from './source';
 
 const SOURCE = new URL('../src/', import.meta.url);
 const MODULE = 'virtual:headings';
@@ -27,9 +27,9 @@ function readCatalogue(language: Language): Catalogue {
 }
 
 /** What stands above a panel before its code is there. */
-function headingsOf(language: Language): Catalogue {
+async function headingsOf(language: Language): Promise<Catalogue> {
   const texts = readCatalogue(language);
-  const keys = PANEL_IDS.flatMap((id) => [`${id}.title`, `${id}.intro`]);
+  const keys = (await panelIds()).flatMap((id) => [`${id}.title`, `${id}.intro`]);
   return Object.fromEntries(keys.map((key) => [key, texts[key] ?? '']));
 }
 
@@ -52,9 +52,10 @@ export function texts(): Plugin {
       if (problems.length > 0) this.error(`texts differ:\n  ${problems.join('\n  ')}`);
     },
     resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
-    load(id) {
+    async load(id) {
       if (id !== RESOLVED) return undefined;
-      return `export default ${JSON.stringify({ en: headingsOf('en'), zh: headingsOf('zh') })};`;
+      const headings = { en: await headingsOf('en'), zh: await headingsOf('zh') };
+      return `export default ${JSON.stringify(headings)};`;
     },
     /** In development: the headings are made of these files without importing them. */
     hotUpdate({ file, modules }) {
@@ -63,7 +64,8 @@ export function texts(): Plugin {
     },
     transformIndexHtml: {
       order: 'pre',
-      handler(html) {
+      async handler(html) {
+        const { parseRich } = await source<typeof import('../src/i18n/markup')>('src/i18n/markup.ts');
         const english = readCatalogue('en');
         const text = (key: string) => {
           const value = english[key];

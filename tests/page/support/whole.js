@@ -74,10 +74,13 @@ const scriptOfWorker = (path) =>
 
 /** The body of the page as it is built, without what is worked out for the first view. */
 async function bodyOfPage() {
-  const entryPoints = [join(root, 'web/build/plugins.ts')];
-  const { panels } = await import(await bundled('plugins', { entryPoints, platform: 'node' }));
+  const contents = `export { withPanels } from './build/panels';
+    export { PANEL_IDS } from './src/features/index';`;
+  const stdin = { contents, resolveDir: join(root, 'web'), loader: 'ts' };
+  const parts = await bundled('panels', { stdin, platform: 'node' });
+  const { withPanels, PANEL_IDS } = await import(parts);
   const html = readFileSync(join(root, 'web/index.html'), 'utf8');
-  return /<body>(.*)<\/body>/s.exec(panels().transformIndexHtml.handler(html))[1];
+  return /<body>(.*)<\/body>/s.exec(withPanels(html, PANEL_IDS))[1];
 }
 
 /** What kind of message it is, in a word or two. */
