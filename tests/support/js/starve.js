@@ -52,8 +52,11 @@ async function attempt(call) {
 function expectRefusal(error, fns) {
   assert.ok(error instanceof QkvError, `no QkvError: ${error?.stack ?? error}`);
   assert.equal(error.code, 'out_of_memory', error.stack);
-  assert.match(error.message, new RegExp(`^(${fns.join('|')}): .*(bytes|an object|readings)`));
-  return error.message.match(/[\d.]+ bytes|an object|readings/)[0];
+  assert.match(
+    error.message,
+    new RegExp(`^(${fns.join('|')}): .*(bytes|an object|the results of inspect)`),
+  );
+  return error.message.match(/[\d.]+ bytes|an object|the results of inspect/)[0];
 }
 
 /** One call with `hole` bytes left, the same again, and once with room. What could not be allocated, undefined if it fitted. */
