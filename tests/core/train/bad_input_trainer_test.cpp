@@ -173,6 +173,43 @@ TEST_CASE("trainers: weights that are not finite are refused, in whichever array
   });
 }
 
+TEST_CASE(
+    "trainers: gradients whose squares are infinite are refused, and clipped ones make a step",
+    "[train]") {
+  for_each_trainer([](const auto& of) {
+    using Of = std::decay_t<decltype(of)>;
+    CAPTURE(of.name);
+    Workspace workspace;
+    const typename Of::Rows rows(3, 9, 2);
+    for (const float clip_norm : {0.0F, 1.0F}) {
+      train::TrainerOptions options = lively_options();
+      options.clip_norm = clip_norm;
+      auto trainer = make_trainer(of, options);
+      // Gradients of what lies before the head have a factor of it.
+      for (Index i = 0; i < trainer.array_count(); ++i) {
+        const TensorView<float> value = trainer.array(i).value;
+        if (const std::string_view name = trainer.array(i).name;
+            name == "head" || name == "embedding") {
+          std::for_each_n(value.data, value.size(), [](float& x) { x *= 0x1p80F; });
+        }
+      }
+      const std::vector<float> before = state_of(trainer);
+      train::StepResult result;
+      const Status status = trainer.step(rows.view(), workspace, result);
+      const std::vector<float> after = state_of(trainer);
+      if (clip_norm == 0.0F) {
+        require_refused(status, call_of<Of>("step").c_str(),
+                        {kInvalid, "the norm of the gradient", " is ", "below 2^64"});
+        CHECK(same_bits(before, after));
+      } else {
+        require_ok(status);
+        CHECK(result.gradient_norm > 0x1p64);
+        CHECK(std::ranges::all_of(after, [](float x) { return std::isfinite(x); }));
+      }
+    }
+  });
+}
+
 TEST_CASE("Seq2SeqTrainer: batches that do not fit are refused and change nothing",
           "[train][bad-input]") {
   using Batch = train::Seq2SeqBatch;

@@ -154,8 +154,9 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
   /**
    * Forward, loss, backward, clipping and AdamW, in one crossing.
    *
-   * @throws {@link QkvError} `invalid_argument` (also for a gradient that is not finite), `shape_mismatch`, `out_of_range` (an id
-   * or a target that is none, a length, more tokens than maxLength, no target that counts), `out_of_memory`, `disposed`.
+   * @throws {@link QkvError} `invalid_argument` (also for a gradient whose norm is not below 2^64 after clipping),
+   * `shape_mismatch`, `out_of_range` (an id or a target that is none, a length, more tokens than maxLength, no target that
+   * counts), `out_of_memory`, `disposed`.
    * Weights, moments and steps are as they were then. `thread_lost`: the step was done and counts, with gradients that
    * lack what the thread had; `load()` a file of before to undo it.
    */

@@ -82,7 +82,8 @@ class LanguageModelTrainer {
                        LanguageModelTrainer& trainer) noexcept;
 
   /// Forward, loss, backward, clipping and AdamW. On error weights, moments and the number of steps are as they were.
-  /// Errors: kInvalidArgument (null data, arrays that are not dense, a gradient that is not finite), kShapeMismatch, kOutOfRange
+  /// Errors: kInvalidArgument (null data, arrays that are not dense, a gradient whose norm is not below 2^64 after clipping: its
+  /// square would not fit in the second moments), kShapeMismatch, kOutOfRange
   /// (an id or a target that is none, a length, more tokens than max_length, no target that counts; of step() 2^53 - 1 steps made), kOutOfMemory.
   Status step(const LanguageBatch& batch, Workspace& workspace, StepResult& result) noexcept;
 

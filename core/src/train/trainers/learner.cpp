@@ -107,10 +107,14 @@ Status Learner::update(const Caller& caller, const TrainKernels& kernels,
   const std::span<const Parameter> all(parameters_.begin(),
                                        static_cast<std::size_t>(parameters_.size()));
   result.gradient_norm = global_norm(kernels, all);
-  if (!std::isfinite(result.gradient_norm)) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "the norm of the gradient is {}, expected a finite number: nothing was changed",
-                  result.gradient_norm);
+  const float factor = clip_factor(result.gradient_norm, options_.clip_norm);
+  // Second moments keep squares of what is left of it: one that is infinite would hold its weight in place for ever.
+  if (!(result.gradient_norm * static_cast<double>(factor) < 0x1p64)) {
+    return refuse(
+        StatusCode::kInvalidArgument, caller,
+        "the norm of the gradient is {}, expected a number below 2^64 (after clipping, if "
+        "clip_norm is above 0): nothing was changed",
+        result.gradient_norm);
   }
   result.step = steps_ + 1;
   result.learning_rate = learning_rate_at(options_.schedule, result.step);
@@ -120,7 +124,7 @@ Status Learner::update(const Caller& caller, const TrainKernels& kernels,
   step.beta2 = options_.beta2;
   step.epsilon = options_.epsilon;
   step.weight_decay = options_.weight_decay;
-  step.gradient_factor = clip_factor(result.gradient_norm, options_.clip_norm);
+  step.gradient_factor = factor;
   QKV_RETURN_IF_ERROR(adamw_step(kernels, all, step, result.step));
   steps_ = result.step;
   return {};
