@@ -73,7 +73,8 @@ export const trees = [
         'features/computed.ts',
       ],
       [LOAD]: ['i18n', 'features/index.ts'],
-      state: ['domain', 'i18n', FIELDS, 'features/index.ts'],
+      'chapters/index.ts': ['features/index.ts'],
+      state: ['domain', 'i18n', FIELDS, 'features/index.ts', 'chapters/index.ts'],
       'features/head_names.ts': ['domain', 'i18n', KNOWN, 'state'],
       [CLIENTS]: ['domain', SHARED, 'features/computed.ts'],
       worker: [
@@ -91,6 +92,7 @@ export const trees = [
       app: [
         ...['domain', 'i18n', 'ui', FIELDS, SHARED, STATE, KNOWN, 'features/computed.ts'],
         ...['features/index.ts', LOAD, 'state', 'features/head_names.ts', CLIENTS, BASE, SHOWING],
+        'chapters/index.ts',
       ],
     },
     types: { [COMPUTING]: [STATE], [KNOWN]: [COMPUTING], [SHOWING]: [COMPUTING] },

@@ -8,6 +8,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const TEMPLATE = join(here, 'new_panel');
 const FEATURES = 'web/src/features';
 const REGISTRY = `${FEATURES}/index.ts`;
+const CHAPTERS = 'web/src/chapters/index.ts';
 
 const NAME = /^[a-z]{3,16}$/;
 /** Of as many letters, what is no name of a constant. */
@@ -53,6 +54,10 @@ function registered(source, name) {
   return lines.join('\n').replace('\n} satisfies Readonly', `\n  ${name},\n} satisfies Readonly`);
 }
 
+/** The chapters with the panel as the last of the last laboratory. */
+const inLastChapter = (source, name) =>
+  source.replace(/(laboratory: \[[^\]]*)(\](?![^]*laboratory: \[))/, `$1, '${name}'$2`);
+
 /** Writes the panel into the sources at `root`; the files that it wrote, by their paths. Throws if the name is none. */
 export async function newPanel(root, name) {
   const problem = problemOf(root, name);
@@ -74,7 +79,9 @@ export async function newPanel(root, name) {
     await write(`${FEATURES}/${name}${file.slice(folder.length)}`, filled(file));
   }
   await write(`tests/page/numbers/${name}.test.js`, filled(join(TEMPLATE, 'numbers.js')));
-  await write(REGISTRY, registered(readFileSync(join(root, REGISTRY), 'utf8'), name));
+  const source = (file) => readFileSync(join(root, file), 'utf8');
+  await write(REGISTRY, registered(source(REGISTRY), name));
+  await write(CHAPTERS, inLastChapter(source(CHAPTERS), name));
   return written;
 }
 
@@ -86,7 +93,7 @@ Make it yours, then:
   npm run screenshots -- --baselines           its pictures in tests/page/baselines: look at them
   tests/page/stories/${name}.txt   what its controls ask for: write it, as tests/README.md says
   npm test -- page                             the tests of the page
-Its place in the page is its place in ${REGISTRY}. web/README.md says more.`;
+Its place in the page is its place in ${CHAPTERS}, and the same in ${REGISTRY}. web/README.md says more.`;
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [name = '', ...more] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { defineConfig, type UserConfig } from 'vite';
 import { math } from './build/math';
 import { offline } from './build/offline';
 import { packageFile } from './build/package';
-import { contentSecurityPolicy, firstView, paintOnce, panels } from './build/plugins';
+import { chapters, contentSecurityPolicy, firstView, paintOnce } from './build/plugins';
 import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
 import { workerStarts } from './build/worker_starts';
@@ -36,7 +36,7 @@ const site: UserConfig = {
     alias: packageAs('index.js'),
   },
   plugins: [
-    ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
+    ...[math(), chapters(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
   worker: {
@@ -65,7 +65,7 @@ const file: UserConfig = {
     ],
   },
   plugins: [
-    ...[math(), panels(), firstView(), texts()],
+    ...[math(), chapters(), firstView(), texts()],
     ...[inlineWorkers(), inlineTraining(), inlineFiles(), single('qkv.html')],
   ],
   worker: {

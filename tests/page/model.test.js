@@ -170,7 +170,7 @@ pageTest(
       );
       assert.deepEqual(empty, [], panel);
     }
-    assert.equal(await page.textContent('.bar-button.teacher'), 'Show settings');
+    assert.equal(await page.textContent('.bar-button.teacher'), 'End presentation');
     assert.ok(!(await page.isVisible('#model-seed')) && !(await page.isVisible('#cost-preset')));
     await page.click('.bar-button.teacher');
     await settle(page);

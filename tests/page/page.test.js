@@ -158,6 +158,7 @@ pageTest('page: only what depends on a change is computed again', {}, async (pag
     await set(page, patch);
     return (await snapshot(page)).frame.ran;
   };
+  await visit(page, 'map');
   assert.deepEqual(await ran({ temperature: 2 }), ['head', 'values', 'paint map', 'query row']);
   assert.deepEqual(await ran({ shift: 9 }), []); // its panel is not on the screen
   assert.deepEqual(await ran({ query: 3 }), ['query row']);

@@ -44,6 +44,7 @@ describe('new panel:', () => {
   test('is a folder, a test and its name in the registry', () => {
     assert.deepEqual(written.sort(), [
       `tests/page/numbers/${NAME}.test.js`,
+      'web/src/chapters/index.ts',
       ...['en.json', 'feature.ts', 'page/figure.ts', 'panel.ts', 'state.ts', 'style.css'].map(
         (file) => `web/src/features/${NAME}/${file}`,
       ),

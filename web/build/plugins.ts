@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import type * as Package from 'qkv';
 import type { Plugin } from 'vite';
 import { packageFile } from './package';
-import { withPanels } from './panels';
-import { panelIds, source } from './source';
+import { source } from './source';
 
 const POLICY = [
   "default-src 'self'",
@@ -16,12 +15,15 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-export function panels(): Plugin {
+export function chapters(): Plugin {
   return {
-    name: 'panels',
+    name: 'chapters',
     transformIndexHtml: {
       order: 'pre',
-      handler: async (html) => withPanels(html, await panelIds()),
+      async handler(html) {
+        const page = await source<typeof import('./chapters')>('build/chapters.ts');
+        return page.withChapters(html);
+      },
     },
   };
 }

@@ -13,11 +13,11 @@ const RESOLVED = `\0${MODULE}`;
 const readJson = (path: string) =>
   JSON.parse(readFileSync(new URL(path, SOURCE), 'utf8')) as Catalogue;
 
-/** All texts of a language: those of the page and of every panel. */
+/** All texts of a language: those of the page, of the chapters and of every panel. */
 function readCatalogue(language: Language): Catalogue {
   const folders = readdirSync(new URL('features/', SOURCE), { withFileTypes: true });
   const panels = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const files = [`i18n/${language}.json`, ...panels.map((id) => `features/${id}/${language}.json`)];
+  const files = [`i18n/${language}.json`, `chapters/${language}.json`, ...panels.map((id) => `features/${id}/${language}.json`)];
   const texts: Catalogue = {};
   for (const [key, text] of files.flatMap((file) => Object.entries(readJson(file)))) {
     if (key in texts) throw new Error(`two texts are called ${key}`);
@@ -26,10 +26,13 @@ function readCatalogue(language: Language): Catalogue {
   return texts;
 }
 
-/** What stands above a panel before its code is there. */
+/** What the chapters say, and what stands above a panel before its code is there. */
 async function headingsOf(language: Language): Promise<Catalogue> {
   const texts = readCatalogue(language);
-  const keys = (await panelIds()).flatMap((id) => [`${id}.title`, `${id}.intro`]);
+  const keys = [
+    ...Object.keys(readJson(`chapters/${language}.json`)),
+    ...(await panelIds()).flatMap((id) => [`${id}.title`, `${id}.intro`]),
+  ];
   return Object.fromEntries(keys.map((key) => [key, texts[key] ?? '']));
 }
 

@@ -42,10 +42,10 @@ describe('app: the head of the page', () => {
     const top = new TopPanel();
     put(top);
     for (const [patch, theme, ...said] of [
-      [{}, 'auto', 'weights built by hand', 'Hide settings', 'Theme: follow system'],
-      [{ controls: false, source: 'random', seed: 12 }, 'light', 'random weights, seed 12', 'Show settings', 'Theme: light'],
-      [{ source: 'yours', language: 'zh' }, 'dark', '你自己的数字', '隐藏设置', '主题：深色'],
-      [{ source: 'trained' }, 'auto', 'weights learned by a trained model', 'Hide settings', 'Theme: follow system'],
+      [{}, 'auto', 'weights built by hand', 'Present', 'Theme: follow system'],
+      [{ controls: false, source: 'random', seed: 12 }, 'light', 'random weights, seed 12', 'End presentation', 'Theme: light'],
+      [{ source: 'yours', language: 'zh' }, 'dark', '你自己的数字', '演示', '主题：深色'],
+      [{ source: 'trained' }, 'auto', 'weights learned by a trained model', 'Present', 'Theme: follow system'],
     ]) {
       const language = patch.language ?? 'en';
       setLanguage(language);

@@ -309,11 +309,13 @@ function calm(page, id, show) {
       const deadline = performance.now() + patience;
       const section = () => document.getElementById(id);
       const near = () =>
-        [...document.querySelectorAll('main > section[id]')].every((other) => {
+        [...document.querySelectorAll('main > section[id]:not(.folded)')].every((other) => {
           const { top, bottom } = other.getBoundingClientRect();
           const far = bottom < -600 || top > innerHeight + 600;
           return far || customElements.get(`qkv-panel-${other.id}`);
         });
+      // It may be in a laboratory that is closed.
+      if (show) document.querySelector(`[aria-controls~=${id}][aria-expanded=false]`)?.click();
       let place = NaN;
       for (let calm = 0; calm < 3;) {
         if (show) section().scrollIntoView();

@@ -12,7 +12,9 @@ const known = new Map();
 /** All texts of a language, by their keys. */
 export function textsOf(language) {
   if (!known.has(language)) {
-    const files = [join(root, 'web/src/i18n'), ...panels].map((of) => join(of, `${language}.json`));
+    const files = [join(root, 'web/src/i18n'), join(root, 'web/src/chapters'), ...panels].map(
+      (of) => join(of, `${language}.json`),
+    );
     const texts = files.map((file) => JSON.parse(readFileSync(file, 'utf8')));
     known.set(language, Object.assign({}, ...texts));
   }

@@ -74,13 +74,10 @@ const scriptOfWorker = (path) =>
 
 /** The body of the page as it is built, without what is worked out for the first view. */
 async function bodyOfPage() {
-  const contents = `export { withPanels } from './build/panels';
-    export { PANEL_IDS } from './src/features/index';`;
-  const stdin = { contents, resolveDir: join(root, 'web'), loader: 'ts' };
-  const parts = await bundled('panels', { stdin, platform: 'node' });
-  const { withPanels, PANEL_IDS } = await import(parts);
+  const entryPoints = [join(root, 'web/build/chapters.ts')];
+  const { withChapters } = await import(await bundled('chapters', { entryPoints }));
   const html = readFileSync(join(root, 'web/index.html'), 'utf8');
-  return /<body>(.*)<\/body>/s.exec(withPanels(html, PANEL_IDS))[1];
+  return /<body>(.*)<\/body>/s.exec(withChapters(html))[1];
 }
 
 /** What kind of message it is, in a word or two. */

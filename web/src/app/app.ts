@@ -8,8 +8,9 @@ import { forgetPalette, palette } from '../ui/matrix/palette';
 import { countOf } from '../domain/number_sets';
 import { median } from '../domain/averages';
 import { Panel, type View } from '../features/panel';
-import { PANEL_IDS, type PanelId } from '../features/index';
+import type { PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';
+import { foldLaboratories, withPlaceOpen } from './laboratories';
 import { TopPanel } from './header';
 import { keepInSight } from './keep_in_sight';
 import { requestOf } from './request';
@@ -18,7 +19,14 @@ import type { FromModel, ModelInfo, ToModel } from '../features/model/shared/pro
 import { namedAs } from '../features/model/state';
 import { readAddress } from '../features/lessons/page/lesson_address';
 import type { Hold } from '../features/lessons/page/page_api';
-import { formatFragment, readFragment, type LinkProblem, type State } from '../state/state';
+import {
+  formatFragment,
+  PLACES,
+  readFragment,
+  type LinkProblem,
+  type Place,
+  type State,
+} from '../state/state';
 import { applyTheme, onAppearanceChange, storedTheme, type Theme } from '../ui/theme';
 import { tokenize, type TokenList } from '../domain/tokenizer';
 
@@ -47,7 +55,7 @@ function tokensOf(
 export class App {
   #state: State;
   #linkProblem: LinkProblem | null;
-  /** Lets the panel go that a link led to. */
+  /** Lets the place go that a link led to. */
   #letGo: () => void = () => undefined;
   #list: TokenList;
   #engine: EngineStatus = { kind: 'loading' };
@@ -99,7 +107,8 @@ export class App {
 
   constructor() {
     const language = readAddress(location.search, location.hash)?.language ?? browserLanguage();
-    ({ state: this.#state, problem: this.#linkProblem } = readFragment(location.hash, language));
+    const { state, problem } = readFragment(location.hash, language);
+    [this.#state, this.#linkProblem] = [withPlaceOpen(state), problem];
     this.#list = tokensOf(this.#state, this.#trained.tokens);
     applyTheme(this.#theme);
     this.#applyLanguage();
@@ -112,7 +121,7 @@ export class App {
     this.#draw();
     this.client.start();
     this.request();
-    this.#goToPanel();
+    this.#goTo(this.#state.panel);
   }
 
   #listen(): void {
@@ -157,7 +166,9 @@ export class App {
     const bare = location.hash.slice(1);
     if (bare !== '' && !bare.startsWith('v=')) {
       // The browser goes to an anchor by itself; but its name says nothing of the state, which a reload would lose.
-      this.#writeAddress(PANEL_IDS.find((id) => id === bare) ?? null);
+      const place = PLACES.find((id) => id === bare) ?? null;
+      if (place && !this.hold) this.#goToAnchor(place);
+      this.#writeAddress(place);
       return;
     }
     if (this.hold && bare === '') return;
@@ -166,13 +177,20 @@ export class App {
     if (problem || this.#linkProblem) this.#schedule();
     this.#linkProblem = problem;
     if (formatFragment(state) === formatFragment(this.#state)) this.#begun++;
-    else this.#become(state, () => this.#goToPanel());
+    else this.#become(withPlaceOpen(state), () => this.#goTo(state.panel));
   }
 
-  #goToPanel(): void {
+  #goTo(place: Place | null): void {
     this.#letGo();
-    const section = this.#state.panel && document.getElementById(this.#state.panel);
-    if (section) this.#letGo = keepInSight(section);
+    const element = place && document.getElementById(place);
+    if (element) this.#letGo = keepInSight(element);
+  }
+
+  /** To a panel in a laboratory that is closed, a browser goes only when it is open. */
+  #goToAnchor(panel: Place): void {
+    const { opened } = withPlaceOpen({ ...this.#state, panel });
+    if (opened !== this.#state.opened) this.#adopt({ ...this.#state, opened });
+    this.#goTo(panel);
   }
 
   /** Changes some of the state; the link follows when things have come to rest. */
@@ -220,6 +238,8 @@ export class App {
     const { href } = location;
     this.#fragmentTimer = window.setTimeout(() => {
       if (location.href !== href) return;
+      // Back to a place goes there, however the page above it has grown since.
+      history.scrollRestoration = panel ? 'manual' : 'auto';
       history.replaceState(null, '', location.search + this.#fragment(panel, true));
     }, 300);
   }
@@ -241,6 +261,7 @@ export class App {
     const before = this.#state;
     this.#state = state;
     const differs = TOKENS_FROM.some((name) => state[name] !== before[name]);
+    if (state.opened !== before.opened) foldLaboratories(state.opened ?? []);
     this.#trained.follow(state);
     if (differs) this.#list = tokensOf(state, this.#trained.tokens);
     if (state.language !== before.language) this.#applyLanguage();
@@ -425,6 +446,7 @@ export class App {
   #layOut(): void {
     const view = this.view();
     this.#applyControls();
+    foldLaboratories(this.#state.opened ?? []);
     for (const panel of this.#panels()) panel.update(view);
   }
 

@@ -15,8 +15,12 @@ export function embedded(): PanelId | null {
   return PANEL_IDS.find((id) => id === wanted) ?? null;
 }
 
+/** What stands around the panels. */
+const AROUND = '.chapter, .laboratory-opener, .contents';
+
 /** Leaves nothing on the page but one panel, and what it cannot do without. */
 export function showAlone(alone: PanelId): void {
   document.documentElement.dataset['embed'] = alone;
   for (const id of PANEL_IDS) if (id !== alone) find(document, `#${id}`, HTMLElement).remove();
+  for (const part of document.querySelectorAll(AROUND)) part.remove();
 }

@@ -128,7 +128,13 @@ export class FirstMinutePanel extends Panel {
     const section = document.getElementById(panel);
     if (!section) return;
     section.tabIndex = -1;
-    section.focus({ preventScroll: true });
+    const focus = () => section.focus({ preventScroll: true });
+    // A closed laboratory opens as the page follows the link.
+    if (section.classList.contains('folded')) {
+      window.addEventListener('hashchange', focus, { once: true });
+    } else {
+      focus();
+    }
   }
 
   update({ state, frame, list }: View): void {

@@ -40,6 +40,7 @@ export class InstrumentsPanel extends Panel {
       <div class="controls" id="controls" data-control role="group" data-t-label="controls.title">
         ${select('tokenizer', TOKENIZERS)}
         <label class="control"><span data-t="controls.length"></span><select id="choose-length"></select></label>
+        <p class="engine"><span class="dot" aria-hidden="true"></span><span class="engine-text"></span></p>
         <span class="break-row"></span>
         <div class="control temperature">
           <label for="tau" data-t="controls.temperature"></label>
@@ -61,7 +62,6 @@ export class InstrumentsPanel extends Panel {
             <button type="button" class="button" id="new-seed" data-t-label="controls.newSeed">↻</button>
           </span>
         </div>
-        <p class="engine"><span class="dot" aria-hidden="true"></span><span class="engine-text"></span></p>
       </div>
       <span class="visually-hidden engine-status" role="status"></span>`;
   }

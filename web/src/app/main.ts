@@ -12,6 +12,8 @@ import { TopPanel } from './header';
 import { embedded, isEmbedded, showAlone, showLesson } from './embed';
 import { expectLesson, watchLessons } from './lesson_loader';
 import { addTools } from './export_menu';
+import { watchChapters } from './contents';
+import { watchLaboratories } from './laboratories';
 import { watchPanels } from './panel_watcher';
 import headings from 'virtual:headings';
 import { addTexts, LANGUAGES } from '../i18n/i18n';
@@ -34,6 +36,11 @@ customElements.define('qkv-panel-map', MapPanel);
 addTools(app);
 catchDrops();
 watchPanels(app);
+watchLaboratories(
+  (patch) => app.set(patch),
+  () => app.view().state.opened,
+);
+watchChapters();
 app.start();
 watchLessons(app);
 if (!isEmbedded()) keepOffline();

@@ -1,6 +1,9 @@
 import { chipHtml, shareOf } from '../ui/token_chip';
-import { find } from '../ui/dom';
+import { find, svgElement } from '../ui/dom';
+import { drawRibbons } from './ribbons';
 import type { Frame } from '../worker/protocol';
+import { isAnimal } from '../domain/animals';
+import { CONSTRUCTED } from '../domain/sources';
 import { defaultText, richOf, t } from '../i18n/i18n';
 import { isAllowed } from '../domain/rows';
 import { headName } from '../features/head_names';
@@ -9,6 +12,9 @@ import { missingModel } from '../features/missing_model';
 
 /** Of more tokens only these become chips; the others can be chosen in the map. */
 const MAX_CHIPS = 64;
+
+/** Sentences of which the head that looks for animals knows a word. */
+const KNOWN = ['sentence.known1', 'sentence.known2', 'sentence.known3'] as const;
 
 interface Chip {
   readonly token: string;
@@ -23,6 +29,9 @@ export class SentencePanel extends Panel {
   #chips: readonly Chip[] = [];
   #tokens: readonly string[] | null = null;
   #given: readonly HTMLElement[] = [];
+  readonly #ribbons = svgElement('svg', { class: 'ribbons', 'aria-hidden': 'true' });
+  /** Draws the ribbons as they are now, where the words stand now. */
+  #drawRibbons = (): void => undefined;
 
   protected template(): string {
     return `
@@ -33,7 +42,11 @@ export class SentencePanel extends Panel {
       <div class="chips" role="radiogroup" data-t-label="sentence.chips"></div>
       <p class="hint more" hidden></p>
       <qkv-first-minute data-panel></qkv-first-minute>
-      <p class="caption" id="chips-caption"></p>`;
+      <p class="caption" id="chips-caption"></p>
+      <div class="knows note" hidden>
+        <p data-t="sentence.knows"></p>
+        <div>${KNOWN.map((key) => `<button type="button" class="button" data-known="${key}" data-t="${key}"></button>`).join('')}</div>
+      </div>`;
   }
 
   protected override adopt(): void {
@@ -49,6 +62,12 @@ export class SentencePanel extends Panel {
     this.find('.chips', HTMLElement).addEventListener('change', (event) => {
       if (event.target instanceof HTMLInputElement) this.change({ query: +event.target.value });
     });
+    this.find('.knows', HTMLElement).addEventListener('click', ({ target }) => {
+      const key = target instanceof HTMLElement ? target.dataset['known'] : undefined;
+      const known = KNOWN.find((name) => name === key);
+      if (known) this.change({ text: t(known), query: null });
+    });
+    new ResizeObserver(() => this.#drawRibbons()).observe(this);
   }
 
   update(view: View): void {
@@ -70,6 +89,7 @@ export class SentencePanel extends Panel {
     more.hidden = tokens.length <= MAX_CHIPS;
     this.setText('.more', t('sentence.more', { shown: MAX_CHIPS, count: tokens.length }));
     this.#updateChips(view);
+    this.find('.knows', HTMLElement).hidden = !isAtALoss(view);
     const head = headName(view.heads, view.frame?.request.view.head ?? state.head);
     const caption = t('sentence.caption', { head }); // as it will read
     if (this.dataset['caption'] === caption) return;
@@ -99,7 +119,10 @@ export class SentencePanel extends Panel {
         share: find(label, '.share', HTMLElement),
       };
     });
-    this.find('.chips', HTMLElement).replaceChildren(...this.#chips.map((chip) => chip.label));
+    this.find('.chips', HTMLElement).replaceChildren(
+      this.#ribbons,
+      ...this.#chips.map((chip) => chip.label),
+    );
   }
 
   /** Fills every chip by the weight that the query gives it. */
@@ -113,6 +136,8 @@ export class SentencePanel extends Panel {
       return;
     }
     if (!this.changed(row, query, list.tokens, frame?.request.layer.mask, look)) return;
+    const words = this.#chips.map(({ label }) => label);
+    this.#drawRibbons = () => drawRibbons(this.#ribbons, words, query, row?.weights ?? null);
     this.#chips.forEach((chip, position) => {
       chip.radio.checked = position === query;
       const masked = frame !== null && isMasked(frame, query, position);
@@ -125,7 +150,14 @@ export class SentencePanel extends Panel {
       chip.share.textContent = share;
       chip.fill.setAttribute('y', String(1 - weight));
     });
+    this.#drawRibbons();
   }
+}
+
+/** Whether the head that looks for animals is shown a sentence without one that it knows: its weights say nothing then. */
+function isAtALoss({ state, list, heads }: View): boolean {
+  if (heads.source !== 'constructed' || CONSTRUCTED[state.head] !== 'reference') return false;
+  return list.tokens.length > 0 && !list.tokens.some(isAnimal);
 }
 
 function newChip(token: string, position: number): HTMLElement {

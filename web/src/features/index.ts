@@ -1,4 +1,4 @@
-// The panels of the page, in its order. A panel is a folder here, its name below, and a test: its section is made of the texts
+// The panels of the page, in its order; chapters/index.ts says in which chapter each stands. A panel is a folder here, its name below, and a test: its section is made of the texts
 // `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
 import { block } from './block/feature';
 import { checks } from './checks/feature';

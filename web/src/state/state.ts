@@ -1,3 +1,4 @@
+import { CHAPTER_IDS, CHAPTER_PLACES, type ChapterId } from '../chapters/index';
 import { FEATURES, PANEL_IDS } from '../features/index';
 import { defaultText, LANGUAGES, type Language } from '../i18n/i18n';
 import { choice, optional, type Field, type Limits, type NumberField, type StateOf } from './field';
@@ -11,13 +12,30 @@ type Together<Union> = (Union extends unknown ? (of: Union) => void : never) ext
   : never;
 type FeatureFields = Together<(typeof FEATURES)[keyof typeof FEATURES]['fields']>;
 
+/** Where a link can lead: to a panel, or to a chapter. */
+export const PLACES = [...PANEL_IDS, ...CHAPTER_PLACES] as const;
+export type Place = (typeof PLACES)[number];
+
+/** Chapters by their names, in the order of the page. */
+const chapters: Field<readonly ChapterId[]> = {
+  ...{ key: 'o', initial: [] },
+  write: (ids) => ids.join('.'),
+  read(raw) {
+    const named = new Set(raw.split('.'));
+    const known = CHAPTER_IDS.filter((id) => named.has(id));
+    return known.length > 0 ? known : undefined;
+  },
+};
+
 /** The order is the order of the link. */
 export const FIELDS = {
   language: choice<Language>('lang', 'en', LANGUAGES),
-  /** The panel the link leads to. */
-  panel: optional(choice('p', 'map', PANEL_IDS)),
+  /** Where the link leads. */
+  panel: optional(choice<Place>('p', 'map', PLACES)),
   ...PAGE_FIELDS,
   ...(Object.assign({}, ...Object.values(FEATURES).map(({ fields }) => fields)) as FeatureFields),
+  /** The chapters whose laboratories are open; null: none. */
+  opened: optional(chapters),
 };
 type Fields = typeof FIELDS;
 
@@ -97,14 +115,14 @@ function readField(name: keyof State, from: URLSearchParams, into: Unfinished): 
 /**
  * The state a fragment describes. What it leaves out means what it meant in the version of the link; what it says in a way that
  * means nothing does, too, and all of it when it is of another version: then `problem` says so. A fragment that is only the
- * name of a panel leads there. Never throws.
+ * name of a panel or a chapter leads there. Never throws.
  */
 export function readFragment(
   fragment: string,
   language: Language,
 ): { readonly state: State; readonly problem: LinkProblem | null } {
   const bare = fragment.replace(/^#/, '');
-  const panel = PANEL_IDS.find((id) => id === bare);
+  const panel = PLACES.find((id) => id === bare);
   if (panel) return { state: { ...initialState(language), panel }, problem: null };
   const said = new URLSearchParams(bare);
   const version = VERSIONS.get(said.get('v') ?? '');

@@ -33,6 +33,7 @@ function settingsOf(state: State): string {
   return formatFragment({
     ...state,
     panel: null,
+    opened: null,
     controls: true,
     ...(Object.fromEntries(asked) as object),
   });

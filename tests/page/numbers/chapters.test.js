@@ -1,0 +1,91 @@
+// The chapters of the page, in Node: each panel has its place in one of them, a link opens the laboratory that it leads into, and ribbons
+// are as wide as weights.
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { openWindow } from '../support/window.js';
+import { textsOf } from '../support/texts.js';
+
+const { leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+const web = await modules(
+  ...['chapters/index', 'features/index', 'app/laboratories', 'app/ribbons', 'state/state'],
+);
+const { CHAPTERS, CHAPTER_IDS, PANEL_IDS, withPlaceOpen, foldLaboratories } = web;
+const { formatFragment, initialState, parseFragment, drawRibbons } = web;
+afterEach(leave);
+
+test('chapters: every panel is in one of them, in the order of the page', () => {
+  const all = Object.values(CHAPTERS).flatMap(({ shown, laboratory }) => [...shown, ...laboratory]);
+  assert.deepEqual(all, PANEL_IDS);
+  for (const { see = [] } of Object.values(CHAPTERS)) {
+    for (const id of see) assert.ok(PANEL_IDS.includes(id), id);
+  }
+});
+
+test('chapters: each asks a question, answers it in a few sentences and has something to try', () => {
+  for (const language of ['en', 'zh']) {
+    const texts = textsOf(language);
+    for (const id of CHAPTER_IDS) {
+      const of = (what) => texts[`chapters.${id}.${what}`];
+      assert.match(of('question'), /[?？]$/, id);
+      const sentences = of('text').match(/[.?。？](?=\s|$|[^\d\s.])/g) ?? [];
+      assert.ok(sentences.length >= 2 && sentences.length <= 6, `${id}: ${sentences.length}`);
+      assert.ok(of('act') && of('name'), id);
+    }
+  }
+});
+
+describe('chapters: in a link', () => {
+  const read = (fragment) => withPlaceOpen(parseFragment(fragment, 'en'));
+
+  test('open laboratories are named, in the order of the page; what is unknown is nothing', () => {
+    const opened = (raw) => parseFragment(`#v=1&o=${raw}`, 'en').opened;
+    assert.deepEqual(opened('cost.qkv'), ['qkv', 'cost']);
+    assert.deepEqual(['none', '', '.'].map(opened), [null, null, null]);
+    const said = formatFragment({ ...initialState('en'), opened: ['masks', 'cost'] });
+    assert.match(said, /&o=masks\.cost$/);
+    assert.doesNotMatch(formatFragment(initialState('en')), /[&#]o=/);
+  });
+
+  test('of any version a panel is led to, and seen', () => {
+    for (const [fragment, panel, opened] of [
+      ['#masks', 'masks', ['masks']],
+      ['#v=1&p=temperature&tau=2', 'temperature', ['scores']],
+      ['#v=1&p=pair&o=cost', 'pair', ['qkv', 'cost']],
+      ['#learn', 'learn', null],
+      ['#chapter-cost', 'chapter-cost', null],
+      ['#v=1&lang=zh&p=chapter-words', 'chapter-words', null],
+      ['#v=1&tau=2', null, null],
+    ]) {
+      const state = read(fragment);
+      assert.deepEqual([state.panel, state.opened], [panel, opened], fragment);
+    }
+  });
+});
+
+test('chapters: the panels of open laboratories are shown, and no others', () => {
+  document.body.innerHTML =
+    '<button data-opens="scores" aria-expanded="false"></button>' +
+    PANEL_IDS.map((id) => `<section id="${id}"></section>`).join('');
+  const folded = () => [...document.querySelectorAll('.folded')].map(({ id }) => id);
+  const isOpen = () => document.querySelector('button').getAttribute('aria-expanded');
+  const closed = Object.values(CHAPTERS).flatMap(({ laboratory }) => laboratory);
+  foldLaboratories([]);
+  assert.deepEqual([folded(), isOpen()], [closed, 'false']);
+  foldLaboratories(['scores', 'masks']);
+  const open = [...CHAPTERS.scores.laboratory, ...CHAPTERS.masks.laboratory];
+  assert.deepEqual([folded(), isOpen()], [closed.filter((id) => !open.includes(id)), 'true']);
+});
+
+test('ribbons: one for each weight that can be seen, as wide as it', () => {
+  document.body.innerHTML = '<div><svg></svg><i></i><i></i><i></i></div>';
+  const svg = document.querySelector('svg');
+  const words = [...document.querySelectorAll('i')];
+  const widths = (weights, query = 1) => {
+    drawRibbons(svg, words, query, weights);
+    return [...svg.querySelectorAll('path')].map((path) => +path.getAttribute('stroke-width'));
+  };
+  assert.deepEqual(widths([0.75, 0.25, 0]), [9, 3]);
+  assert.deepEqual(widths([1, 0.002, 0.008]), [12]);
+  assert.deepEqual([widths(null), widths([1], -1)], [[], []]);
+});
