@@ -14,8 +14,8 @@ export interface Chapter {
 }
 
 export const CHAPTERS = {
-  why: { shown: ['map'], laboratory: [], settings: true },
-  qkv: { shown: [], laboratory: ['pair'], settings: true },
+  why: { shown: ['lookup', 'map'], laboratory: [], settings: true },
+  qkv: { shown: ['flow'], laboratory: ['pair'], settings: true },
   row: { shown: ['row'], laboratory: [], settings: false },
   scores: { shown: [], laboratory: ['temperature', 'scale'], settings: true },
   masks: { shown: [], laboratory: ['masks'], settings: true },

@@ -1,10 +1,13 @@
-// The panels of the page, in its order; chapters/index.ts says in which chapter each stands. A panel is a folder here, its name below, and a test: its section is made of the texts
+// The panels of the page, in its order; chapters/index.ts says in which chapter each stands. A panel is
+// a folder here, its name below, and a test: its section is made of the texts
 // `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
 import { block } from './block/feature';
 import { checks } from './checks/feature';
 import { cost } from './cost/feature';
 import type { Feature } from './feature';
+import { flow } from './flow/feature';
 import { learn } from './learn/feature';
+import { lookup } from './lookup/feature';
 import { map } from './map/feature';
 import { masks } from './masks/feature';
 import { model } from './model/feature';
@@ -17,7 +20,9 @@ import { temperature } from './temperature/feature';
 import { use } from './use/feature';
 
 export const FEATURES = {
+  lookup,
   map,
+  flow,
   pair,
   row,
   temperature,
