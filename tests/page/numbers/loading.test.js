@@ -133,7 +133,18 @@ const { asksOf, COMPUTED_IDS, FEATURES, PANEL_IDS } = await modules(
 
 test('panels: the tour, from the map to what a developer needs', () => {
   const tour = [
-    ...['lookup', 'map', 'flow', 'pair', 'row', 'temperature', 'scale', 'masks', 'positions', 'block'],
+    ...[
+      'lookup',
+      'map',
+      'flow',
+      'pair',
+      'row',
+      'temperature',
+      'scale',
+      'masks',
+      'positions',
+      'block',
+    ],
     ...['recurrence', 'learn', 'model', 'cost', 'checks', 'use'],
   ];
   assert.deepEqual(
