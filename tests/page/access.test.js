@@ -138,6 +138,7 @@ pageTest(
   { fragment: '#v=1&T=1024' },
   async (page) => {
     assert.ok(await page.evaluate(() => window.__qkv.paintsInWorker));
+    await visit(page, 'map');
     const seen = await page.evaluate(async () => {
       const tasks = [];
       const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
@@ -225,7 +226,7 @@ test('page: the slider of the temperature is as wide whatever the engine says, a
       assert.equal(new Set(widths).size, 1, `${source}: ${widths}`);
       // Beside the settings: a row of its own would take height from what is below the bar.
       const middles = await page.evaluate(() =>
-        ['.engine', '#tau'].map((of) => {
+        ['.engine', '#choose-length'].map((of) => {
           const { top, bottom } = document.querySelector(of).getBoundingClientRect();
           return (top + bottom) / 2;
         }),

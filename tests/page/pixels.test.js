@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { colourOf } from './support/oracle.js';
 import * as support from './support/page.js';
 
-const { nextFrame, pixelsAt, set, snapshot, tensors, weightOf } = support;
+const { nextFrame, pixelsAt, set, snapshot, tensors, visit, weightOf } = support;
 const { pageTest } = support.useSite();
 
 pageTest('map: every cell has the colour of its weight', {}, async (page) => {
@@ -91,6 +91,7 @@ pageTest(
   'map: with more tokens than pixels the largest weight of a pixel is shown',
   {},
   async (page) => {
+    await visit(page, 'map');
     await set(page, { length: 1024, head: 1 });
     await nextFrame(page);
     const { frame } = await snapshot(page);
@@ -110,6 +111,7 @@ pageTest(
   'map: while the temperature is dragged, the rows that are drawn are true',
   { fragment: '#v=1&T=1024&src=random' },
   async (page) => {
+    await visit(page, 'map');
     await page.evaluate(() => {
       const slider = document.querySelector('#tau');
       slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));

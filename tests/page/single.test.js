@@ -22,7 +22,7 @@ const built = join(root, 'dist/web/qkv.html');
  * count: both .wasm of the frame worker, deflated and in base64, are 230 kB of it, the one that trains 190 kB,
  * weights that were trained before 141 kB, scripts, texts and styles the rest. The larger models are not in it.
  */
-const BUDGET = 2_100_000;
+const BUDGET = 2_150_000;
 
 /** Alone in a folder: whatever else it wanted, it could not have. */
 let folder, address, browsers;

@@ -24,7 +24,7 @@ function openerOf(id: ChapterId, { laboratory }: Chapter): string {
 /** A chapter and its panels stand one after another, not in each other: a lesson takes panels out and puts them back. */
 function chapterOf(id: ChapterId, at: number): string {
   const chapter: Chapter = CHAPTERS[id];
-  const { shown, laboratory, see = [] } = chapter;
+  const { picture, shown, laboratory, see = [] } = chapter;
   const place = placeOf(id);
   return `
       <article class="chapter" id="${place}" aria-labelledby="${place}-title">
@@ -32,6 +32,7 @@ function chapterOf(id: ChapterId, at: number): string {
         <h2 id="${place}-title" data-t="chapters.${id}.question"></h2>
         <p data-t="chapters.${id}.text"></p>
         <p class="chapter-act"><strong data-t="chapters.try"></strong> <span data-t="chapters.${id}.act"></span></p>
+        ${picture ? `<qkv-picture-${id} class="chapter-picture" data-panel></qkv-picture-${id}>` : ''}
         ${see.length > 0 ? `<p class="chapter-see">${see.map(linkOf).join('')}</p>` : ''}
       </article>
       ${shown.map((panel) => sectionOf(panel, false)).join('')}

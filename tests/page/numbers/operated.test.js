@@ -30,11 +30,17 @@ import { SIZE, done } from '../support/window.js';
 
 const MORE = { learn: [{ learnExperiment: 'noise' }] };
 
+/** Chapters with a small picture of their own. */
+const PICTURES = web.CHAPTER_IDS.filter((id) => web.CHAPTERS[id].picture);
+
 /** By name: the element, and the states that it is put in. */
 const SCENES = {
   top: ['qkv-top', {}],
   sentence: ['qkv-sentence', {}, { source: 'random', length: 24 }],
   instruments: ['qkv-instruments', {}, { source: 'yours', maskKind: 'window' }],
+  ...Object.fromEntries(
+    PICTURES.map((id) => [`picture-${id}`, [`qkv-picture-${id}`, {}, { source: 'random' }]]),
+  ),
   ...Object.fromEntries(
     web.PANEL_IDS.map((id) => {
       // A question of the panel is put as well, whose answer nobody has seen yet.
@@ -115,6 +121,9 @@ for (const name of ASKS) document.addEventListener(name, ({ detail }) => hear(na
 const CHANGES_ALSO = {
   ...{ top: ['language'], instruments: ['head'] },
   ...{ row: ['head'], model: ['head', 'other'] },
+  ...{ 'picture-scores': ['width', 'divided'], 'picture-heads': ['head'] },
+  ...{ 'picture-order': ['position', 'shift'], 'picture-blocks': ['blockNorm'] },
+  ...{ 'picture-cost': ['costShape'] },
 };
 
 /** Fields that an element may change: its own and those of the page. */

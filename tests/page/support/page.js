@@ -279,7 +279,8 @@ export const meanEntropies = ({ heads }) =>
  * RGB of the `size` x `size` pixels around the middle of each given cell, read from a copy: reading a
  * canvas again and again makes the browser warn.
  */
-export function pixelsAt(page, matrix, cells, size = 1) {
+export async function pixelsAt(page, matrix, cells, size = 1) {
+  if (matrix === 'qkv-picture') await visit(page, 'map'); // painted is what is on the screen
   return page.evaluate(
     ([name, list, side]) => {
       const matrix = document.querySelector(`${name} qkv-matrix`);

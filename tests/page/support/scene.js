@@ -18,6 +18,7 @@ export const web = await modules(
     'domain/tokenizer',
     'features/index',
     'features/map/panel',
+    'chapters/index',
     'app/trained_model',
   ],
   ...[
@@ -27,6 +28,7 @@ export const web = await modules(
     'features/model/shared/model_view',
   ],
   ...panelIds.filter((id) => id !== 'map').map((id) => `features/${id}/panel`),
+  'features/pictures/panel',
   ...['app/header', 'app/instruments', 'app/sentence'],
 );
 for (const [name, Part] of Object.entries({

@@ -22,6 +22,28 @@ function entryOf(section: Element): HTMLElement | undefined {
   );
 }
 
+/** Fetches the small pictures of the chapters when the first of them comes near; those that did not arrive, with the next. */
+function watchPictures(app: App): void {
+  let coming: Promise<void> | null = null;
+  const load = async () => {
+    try {
+      await loadPanel('pictures', app.language);
+      near.disconnect();
+      app.panelAdded();
+    } catch (error) {
+      console.error(error);
+      coming = null;
+    }
+  };
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) coming ??= load();
+    },
+    { rootMargin: NEAR },
+  );
+  for (const picture of document.querySelectorAll('.chapter-picture')) near.observe(picture);
+}
+
 /** Fetches panels as they come near, and tells the app which are in sight. */
 export function watchPanels(app: App): void {
   const underWay = new Map<Element, Promise<void>>();
@@ -78,6 +100,7 @@ export function watchPanels(app: App): void {
     near.observe(section);
     seen.observe(section);
   }
+  watchPictures(app);
   document.addEventListener('keydown', (event) => {
     const section = event.target instanceof Element && event.target.closest('section[id]');
     if (!section || event.key !== 'Tab' || event.shiftKey || !waits(section)) return;

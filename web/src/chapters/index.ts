@@ -3,6 +3,8 @@
 import type { PanelId } from '../features/index';
 
 export interface Chapter {
+  /** Whether it has a small picture of its own, `qkv-picture-<id>` of features/pictures. */
+  readonly picture?: true;
   /** Panels that are there at once: the picture of the chapter. */
   readonly shown: readonly PanelId[];
   /** Panels that open when the reader asks for the laboratory of the chapter. */
@@ -17,16 +19,16 @@ export const CHAPTERS = {
   why: { shown: ['lookup', 'map'], laboratory: [], settings: true },
   qkv: { shown: ['flow'], laboratory: ['pair'], settings: true },
   row: { shown: ['row'], laboratory: [], settings: false },
-  scores: { shown: [], laboratory: ['temperature', 'scale'], settings: true },
-  masks: { shown: [], laboratory: ['masks'], settings: true },
-  heads: { shown: [], laboratory: [], see: ['map', 'block'], settings: true },
-  order: { shown: [], laboratory: ['positions'], settings: true },
-  blocks: { shown: [], laboratory: ['block'], settings: true },
-  before: { shown: [], laboratory: ['recurrence'], settings: false },
+  scores: { picture: true, shown: [], laboratory: ['temperature', 'scale'], settings: true },
+  masks: { picture: true, shown: [], laboratory: ['masks'], settings: true },
+  heads: { picture: true, shown: [], laboratory: [], see: ['map', 'block'], settings: true },
+  order: { picture: true, shown: [], laboratory: ['positions'], settings: true },
+  blocks: { picture: true, shown: [], laboratory: ['block'], settings: true },
+  before: { picture: true, shown: [], laboratory: ['recurrence'], settings: false },
   words: { shown: [], laboratory: [], see: ['model'], settings: false },
   learning: { shown: ['learn'], laboratory: [], settings: false },
   trained: { shown: ['model'], laboratory: [], settings: false },
-  cost: { shown: [], laboratory: ['cost'], settings: false },
+  cost: { picture: true, shown: [], laboratory: ['cost'], settings: false },
   theory: {
     shown: [],
     laboratory: [],

@@ -21,8 +21,8 @@ export async function loadWords(id: string, language: Language): Promise<void> {
   await Promise.all(Array.from(languages, (name) => loadTexts(id, name)));
 }
 
-/** The panel comes to life with this. */
-export async function loadPanel(id: PanelId, language: Language): Promise<void> {
+/** The panel comes to life with this; so do the small pictures of chapters, which are one folder. */
+export async function loadPanel(id: PanelId | 'pictures', language: Language): Promise<void> {
   await loadWords(id, language);
   await PANELS[`./${id}/panel.ts`]?.();
 }

@@ -1,0 +1,53 @@
+import { LIMITS } from '../../../state/state';
+import { four } from '../../../ui/numbers';
+import { Panel, type View } from '../../panel';
+import { t } from '../texts';
+
+/** Waves of 64 dimensions, from fast to slow. */
+const PAIRS = [0, 4, 8, 12, 16] as const;
+const RADIUS = 34;
+const omega = (pair: number) => 10000 ** ((-2 * pair) / 64);
+
+/** The hand of a wave at an angle: its sine is as high as the hand's end. */
+function hand(angle: number, kind: string): string {
+  const [x, y] = [Math.cos(angle), -Math.sin(angle)].map((part) => (part * RADIUS).toFixed(1));
+  return `<path class="${kind}" d="M0 0L${x} ${y}"/>`;
+}
+
+const dial = (pair: number, position: number, shift: number) => `
+  <figure><svg viewBox="-40 -40 80 80" width="80" height="80" aria-hidden="true">
+    <circle r="${RADIUS}"/>${hand(position * omega(pair), 'picture-from')}${hand((position + shift) * omega(pair), 'picture-to')}
+  </svg><figcaption>k·ω = ${four(shift * omega(pair))}</figcaption></figure>`;
+
+/** Each pair of dimensions is a hand that turns with the position; k turns all hands, by angles that do not depend on p. */
+export class OrderPicture extends Panel {
+  protected template(): string {
+    const slider = (name: 'position' | 'shift', most: number) => `
+      <div class="control"><label for="picture-${name}" data-t="pictures.${name}"></label>
+        <span class="with-number"><input id="picture-${name}" type="range" min="0" max="${most}" step="1">
+          <output for="picture-${name}"></output></span></div>`;
+    return `
+      <div class="picture-tools" data-control>${slider('position', 128)}${slider('shift', LIMITS.shift[1])}</div>
+      <div class="picture-dials"></div>
+      <p class="hint picture-told"></p>`;
+  }
+
+  protected override ready(): void {
+    for (const name of ['position', 'shift'] as const) {
+      const slider = this.find(`#picture-${name}`, HTMLInputElement);
+      slider.addEventListener('input', () => this.change({ [name]: Number(slider.value) }));
+    }
+  }
+
+  update({ state, look }: View): void {
+    const { position, shift } = state;
+    if (!this.changed(position, shift, look)) return;
+    for (const name of ['position', 'shift'] as const) {
+      this.find(`#picture-${name}`, HTMLInputElement).value = String(state[name]);
+      this.setText(`output[for=picture-${name}]`, String(state[name]));
+    }
+    const dials = PAIRS.map((pair) => dial(pair, position, shift));
+    this.find('.picture-dials', HTMLElement).innerHTML = dials.join('');
+    this.setText('.picture-told', t('pictures.order', { position, to: position + shift }));
+  }
+}
