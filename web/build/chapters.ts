@@ -24,7 +24,7 @@ function openerOf(id: ChapterId, { laboratory }: Chapter): string {
 /** A chapter and its panels stand one after another, not in each other: a lesson takes panels out and puts them back. */
 function chapterOf(id: ChapterId, at: number): string {
   const chapter: Chapter = CHAPTERS[id];
-  const { picture, shown, laboratory, see = [] } = chapter;
+  const { picture, shown, laboratory, lessons, see = [] } = chapter;
   const place = placeOf(id);
   return `
       <article class="chapter" id="${place}" aria-labelledby="${place}-title">
@@ -34,6 +34,7 @@ function chapterOf(id: ChapterId, at: number): string {
         <p class="chapter-act"><strong data-t="chapters.try"></strong> <span data-t="chapters.${id}.act"></span></p>
         ${picture ? `<qkv-picture-${id} class="chapter-picture" data-panel></qkv-picture-${id}>` : ''}
         ${see.length > 0 ? `<p class="chapter-see">${see.map(linkOf).join('')}</p>` : ''}
+        ${lessons ? `<p class="chapter-see"><a class="button see" href="#v=1&amp;lesson=index" data-t="bar.lessons"></a></p>` : ''}
       </article>
       ${shown.map((panel) => sectionOf(panel, false)).join('')}
       ${openerOf(id, chapter)}

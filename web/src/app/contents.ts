@@ -73,12 +73,13 @@ export function watchChapters(): void {
   look();
 }
 
-/** Whoever is in the settings keeps them, wherever the page scrolls. */
+/** Whoever is in the settings keeps them, wherever the page scrolls; a lesson has them among its own panels. */
 function holdSettings(act: boolean): void {
-  const section = document.querySelector<HTMLElement>('main > .instruments');
+  const section = document.querySelector<HTMLElement>('.instruments');
   const settings = section?.firstElementChild;
   if (!section || !settings) return;
-  const isAbove = section.getBoundingClientRect().bottom < 0;
+  const isOnPage = section.parentElement?.localName === 'main';
+  const isAbove = isOnPage && section.getBoundingClientRect().bottom < 0;
   const held = isAbove && (act || settings.contains(document.activeElement));
   if (section.classList.contains('held') === held) return;
   // What stands below must not move when the settings leave their place.

@@ -11,6 +11,8 @@ export interface Chapter {
   readonly laboratory: readonly PanelId[];
   /** Panels of other chapters that show the same from another side. */
   readonly see?: readonly PanelId[];
+  /** Whether it leads to the lessons. */
+  readonly lessons?: true;
   /** Whether the settings of the layer act on the pictures of this chapter: elsewhere they are not on the screen. */
   readonly settings: boolean;
 }
@@ -35,7 +37,7 @@ export const CHAPTERS = {
     see: ['temperature', 'scale', 'positions', 'recurrence', 'learn'],
     settings: false,
   },
-  use: { shown: [], laboratory: ['checks', 'use'], settings: false },
+  use: { lessons: true, shown: [], laboratory: ['checks', 'use'], settings: false },
 } satisfies Readonly<Record<string, Chapter>>;
 
 export type ChapterId = keyof typeof CHAPTERS;
