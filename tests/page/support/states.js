@@ -12,6 +12,7 @@ const CHOSEN = {
   pair: { pairKey: 0 },
   row: { rowMax: false, rowMasked: 1 },
   temperature: { curves: false, gain: 0.5 },
+  simplex: { simplexPoint: [1, 0, 0], simplexTemperature: 0.05 },
   scale: { divided: true },
   masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
   positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },

@@ -16,6 +16,7 @@ import { positions } from './positions/feature';
 import { recurrence } from './recurrence/feature';
 import { row } from './row/feature';
 import { scale } from './scale/feature';
+import { simplex } from './simplex/feature';
 import { temperature } from './temperature/feature';
 import { use } from './use/feature';
 
@@ -25,6 +26,7 @@ export const FEATURES = {
   flow,
   pair,
   row,
+  simplex,
   temperature,
   scale,
   masks,

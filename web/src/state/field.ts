@@ -66,6 +66,21 @@ export const optionalNumber = (field: NumberField) => ({
   limits: field.limits,
 });
 
+/** Exactly `count` numbers, each as `clean` leaves it, with commas between them; null where a link does not have it. */
+export function numberList(
+  key: string,
+  count: number,
+  clean: (value: number) => number,
+): Field<readonly number[] | null> {
+  const read = (raw: string) => {
+    const parts = raw.split(',');
+    const values = parts.map(Number);
+    const sound = parts.every((part) => part.trim() !== '') && values.every(Number.isFinite);
+    return sound && values.length === count ? values.map(clean) : undefined;
+  };
+  return { key, initial: null, write: (value) => value?.join(',') ?? '', read };
+}
+
 export function choice<T extends string>(
   key: string,
   initial: NoInfer<T>,
