@@ -14,6 +14,7 @@ const CHOSEN = {
   temperature: { curves: false, gain: 0.5 },
   simplex: { simplexPoint: [1, 0, 0], simplexTemperature: 0.05 },
   scale: { divided: true },
+  fragility: { fragilityScores: [5, -5, 1, 0, 2], fragilityTemperature: 20, fragilityShake: 1 },
   masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
   positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },
   recurrence: { recurrenceSource: '0123456789'.repeat(4), recurrenceHead: 0, recurrenceSeed: 9999 },

@@ -4,6 +4,7 @@
 import { block } from './block/feature';
 import { checks } from './checks/feature';
 import { cost } from './cost/feature';
+import { fragility } from './fragility/feature';
 import type { Feature } from './feature';
 import { flow } from './flow/feature';
 import { learn } from './learn/feature';
@@ -29,6 +30,7 @@ export const FEATURES = {
   simplex,
   temperature,
   scale,
+  fragility,
   masks,
   positions,
   block,
