@@ -22,6 +22,7 @@ const CHOSEN = {
     ...{ blockNorm: 'post', blockType: 'rms', blockTap: 'weights' },
     ...{ blockContext: 'x', blockRule: 'scaled' },
   },
+  bounds: { boundsHeads: 8, boundsRadius: 4, boundsFactor: 4, boundsRows: 256 },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
 };
 

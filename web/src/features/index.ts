@@ -2,6 +2,7 @@
 // a folder here, its name below, and a test: its section is made of the texts
 // `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
 import { block } from './block/feature';
+import { bounds } from './bounds/feature';
 import { checks } from './checks/feature';
 import { cost } from './cost/feature';
 import { fragility } from './fragility/feature';
@@ -38,6 +39,7 @@ export const FEATURES = {
   learn,
   model,
   cost,
+  bounds,
   checks,
   use,
 } satisfies Readonly<Record<string, Feature>>;
