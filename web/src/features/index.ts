@@ -10,6 +10,7 @@ import type { Feature } from './feature';
 import { flow } from './flow/feature';
 import { learn } from './learn/feature';
 import { lookup } from './lookup/feature';
+import { linear } from './linear/feature';
 import { map } from './map/feature';
 import { masks } from './masks/feature';
 import { model } from './model/feature';
@@ -39,6 +40,7 @@ export const FEATURES = {
   learn,
   model,
   cost,
+  linear,
   bounds,
   checks,
   use,
