@@ -54,12 +54,12 @@ class LinearPanel extends Panel {
         </div>
         <p class="placeholder" role="status"></p>
         <div class="lab" hidden>
-          <div class="lab-main">${stageHtml('weights')}</div>
+          <div class="lab-main">${stageHtml('weights')}
+            <p class="verdict" data-t="linear.verdict"></p></div>
           <div class="lab-side">
             ${stageHtml('errors')}
             <ul class="plot-key">${entry('window')}${entry('linear')}</ul>
             <dl class="numbers">${NUMBERS.map(number).join('')}</dl>
-            <p class="verdict" data-t="linear.verdict"></p>
           </div>
         </div>
         <div class="tools-row" data-control>
@@ -154,7 +154,7 @@ class LinearPanel extends Panel {
     const ratio = costOf('softmax', sizes).operations / costOf('linear', sizes).operations;
     const values = {
       tokens: whole(sizes.tokens),
-      ratio: ratio.toPrecision(3),
+      ratio: ratio < 10 ? ratio.toPrecision(2) : whole(Math.round(ratio)),
       cross: 2 * sizes.width,
     };
     this.setText('.crossing', t('linear.crossing', values));

@@ -1,11 +1,11 @@
-import { Chart, logTicks, powerText, powerTicks } from '../../../ui/chart';
+import { Chart, powerText, powerTicks } from '../../../ui/chart';
 import { text } from '../../../ui/export_figure';
 import { bars, linear as scaleOf, shape, type Mark, type Pen } from '../../../ui/plot';
 import { SHARPNESS, TOKENS, WAYS, type Way } from '../shared/constants';
 import { costOf } from '../shared/counts';
 import type { LinearResult } from '../worker/frame_feature';
 
-export const [WEIGHTS_HEIGHT, ERRORS_HEIGHT, COSTS_HEIGHT] = [250, 260, 280];
+export const [WEIGHTS_HEIGHT, ERRORS_HEIGHT, COSTS_HEIGHT] = [330, 260, 280];
 const SIDES = { left: 48, right: 16 } as const;
 /** How the curves of each way are drawn. */
 export const MARKS: Readonly<Record<Way, Mark>> = {
@@ -90,7 +90,7 @@ export function drawCosts(
     {
       x: {
         ...{ domain: [first, last], log: true, title: titles.x },
-        ticks: width < 420 ? [16, 1024, 65536] : logTicks(first, last),
+        ticks: [16, 128, 1024, 8192, 65536],
       },
       y: {
         ...{ domain: [low, high], log: true, title: titles.y, tickText: powerText },
