@@ -53,6 +53,7 @@ const SCENES = {
 /** What a panel needs before it has something to show. */
 const BEGINNINGS = {
   'qkv-panel-recurrence': (panel) => panel.querySelector('[data-press=step]').click(),
+  'qkv-panel-extrapolation': (panel) => panel.querySelector('.run').click(),
   'qkv-panel-learn': (panel, { learnExperiment }) =>
     panel.querySelector(`[data-do=${learnExperiment ? 'noise' : 'step'}]`).click(),
 };

@@ -24,6 +24,7 @@ export const web = await modules(
   ...[
     'features/learn/worker/training_loop',
     'features/recurrence/worker/training_loop',
+    'features/extrapolation/worker/position_models',
     'features/model/worker/model_host',
     'features/model/shared/model_view',
   ],
@@ -66,6 +67,9 @@ async function answered([id, ...messages]) {
     const desk = new web.Desk(qkv, () => performance.now());
     for (const message of messages) said.push(...desk.take(message));
     for (let turn = 0; turn < 40 && desk.busy; ++turn) said.push(...desk.turn());
+  } else if (id === 'extrapolation') {
+    for (const tested of web.positionModels(qkv, messages[0].settings))
+      said.push({ type: 'tested', tested });
   } else if (id === 'learn') {
     let next;
     const session = new web.Session(

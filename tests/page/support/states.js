@@ -22,6 +22,7 @@ const CHOSEN = {
     ...{ blockNorm: 'post', blockType: 'rms', blockTap: 'weights' },
     ...{ blockContext: 'x', blockRule: 'scaled' },
   },
+  extrapolation: { extrapolationTrained: 16 },
   linear: { linearSharpness: 8, linearWindow: 64, linearLength: 2 ** 20, linearWidth: 256 },
   bounds: { boundsHeads: 8, boundsRadius: 4, boundsFactor: 4, boundsRows: 256 },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },

@@ -5,6 +5,7 @@ import { block } from './block/feature';
 import { bounds } from './bounds/feature';
 import { checks } from './checks/feature';
 import { cost } from './cost/feature';
+import { extrapolation } from './extrapolation/feature';
 import { fragility } from './fragility/feature';
 import type { Feature } from './feature';
 import { flow } from './flow/feature';
@@ -35,6 +36,7 @@ export const FEATURES = {
   fragility,
   masks,
   positions,
+  extrapolation,
   block,
   recurrence,
   learn,
