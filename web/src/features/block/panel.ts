@@ -7,6 +7,7 @@ import { DepthPart } from './page/depth_part';
 import { DiagramPart } from './page/diagram_part';
 import { blockFigure } from './page/figure';
 import { TapMapPart } from './page/tap_map_part';
+import { NormPart } from './page/norm_part';
 import { MixingPart } from './page/mixing_part';
 import { hasBlock, MAX_BLOCK_TOKENS } from './shared/constants';
 import { t } from './feature';
@@ -29,6 +30,7 @@ class BlockPanel extends CompositePanel {
           <qkv-block-mixing></qkv-block-mixing>
         </div>
       </div>
+      <div class="card worked-norm"><qkv-block-norm></qkv-block-norm></div>
       <div class="card"><qkv-block-depth></qkv-block-depth></div>
       <div class="card block-cross-card"><qkv-block-cross></qkv-block-cross></div>`;
   }
@@ -38,6 +40,7 @@ class BlockPanel extends CompositePanel {
       this.find('qkv-block-diagram', DiagramPart),
       this.find('qkv-block-map', TapMapPart),
       this.find('qkv-block-mixing', MixingPart),
+      this.find('qkv-block-norm', NormPart),
       this.find('qkv-block-depth', DepthPart),
       this.find('qkv-block-cross', CrossPart),
     ];
@@ -48,7 +51,8 @@ class BlockPanel extends CompositePanel {
     const { state, engine, list } = view;
     const { source, seed } = state;
     const none = !hasBlock(source) || list.tokens.length === 0;
-    for (const card of this.querySelectorAll<HTMLElement>('.card')) card.hidden = none;
+    const cards = this.querySelectorAll<HTMLElement>('.card:not(.worked-norm)');
+    for (const card of cards) card.hidden = none;
     const placeholder = this.find('.placeholder', HTMLElement);
     placeholder.hidden = !none && engine.kind !== 'failed';
     const given = source === 'trained' ? 'block.trained' : 'map.empty';

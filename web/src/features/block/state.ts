@@ -1,6 +1,18 @@
 import type { Language } from '../../i18n/i18n';
 import { MAX_TEXT, tokenize, type Tokenizer } from '../../domain/tokenizer';
-import { choice, integer, type Field, type StateOf } from '../../state/field';
+import {
+  choice,
+  clamp,
+  integer,
+  number,
+  numberList,
+  optionalNumber,
+  significant,
+  type Field,
+  type Limits,
+  type StateOf,
+} from '../../state/field';
+import { ROW_LENGTH } from './shared/worked_norm';
 import {
   MAX_BLOCK_TOKENS,
   MAX_DEPTH,
@@ -23,6 +35,12 @@ const short = (text: string) => text.slice(0, MAX_TEXT / 4).replace(/\p{Surrogat
 /** Empty: the sentence of CONTEXTS. */
 const context: Field<string> = { key: 'bx', initial: '', write: short, read: short };
 
+const ROW: Limits = [-1000, 1000];
+const GAINS: Limits = [0.25, 4];
+const SHIFTS: Limits = [-2, 2];
+/** Four significant digits: what a box and a link show. */
+export const clampEntry = (value: number): number => clamp(significant(value, 4), ROW) + 0;
+
 export const blockFields = {
   blockNorm: choice('bn', 'pre', NORM_PLACES),
   blockType: choice('by', 'layer', NORM_TYPES),
@@ -32,8 +50,23 @@ export const blockFields = {
   blockDepth: integer('bl', 12, [1, MAX_DEPTH]),
   blockRule: choice('br', 'glorot', RULES),
   blockSeed: integer('bs', 1, [1, 9999]),
+  /** The row that is normalised by hand, its gain and its shift; null, as in older links: that of workedRowOf. */
+  blockRow: numberList('bnr', ROW_LENGTH, clampEntry),
+  blockGain: optionalNumber(
+    number('bng', 1, GAINS, (value) => clamp(significant(value, 2), GAINS)),
+  ),
+  blockShift: optionalNumber(
+    number('bnb', 0, SHIFTS, (value) => clamp(Math.round(value * 10) / 10, SHIFTS) + 0),
+  ),
 };
 export type BlockState = StateOf<typeof blockFields>;
+
+/** What the worked norm begins with. */
+export const workedRowOf = (state: BlockState) => ({
+  row: state.blockRow ?? [2, 4, -1, 0, 3, 4],
+  gain: state.blockGain ?? 1,
+  shift: state.blockShift ?? 0,
+});
 
 export type BlockReader = BlockState & {
   readonly language: Language;
