@@ -232,7 +232,7 @@ test('block: the panel, and what stands there instead of it', () => {
     [null, { ...failed, ...yours }, false, /^The engine is not running/],
   ]) {
     show(block, more);
-    assert.ok(all('.card:not(.worked-norm)').every(({ hidden }) => hidden === !cards));
+    assert.ok(all('.card:not(.any-text)').every(({ hidden }) => hidden === !cards));
     assert.equal(one('.placeholder').hidden, placeholder === null);
     if (placeholder) assert.match(text('.placeholder'), placeholder);
     assert.equal(one('.block-run').disabled, !cards);

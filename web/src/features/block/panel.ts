@@ -2,6 +2,7 @@ import { sentences } from '../../i18n/i18n';
 import './style.css';
 import type { Figure } from '../../ui/export_figure';
 import { CompositePanel, type Panel, type View } from '../panel';
+import { ArchitecturePart } from './page/architecture_part';
 import { CrossPart } from './page/cross_part';
 import { DepthPart } from './page/depth_part';
 import { DiagramPart } from './page/diagram_part';
@@ -30,8 +31,9 @@ class BlockPanel extends CompositePanel {
           <qkv-block-mixing></qkv-block-mixing>
         </div>
       </div>
-      <div class="card worked-norm"><qkv-block-norm></qkv-block-norm></div>
+      <div class="card any-text"><qkv-block-norm></qkv-block-norm></div>
       <div class="card"><qkv-block-depth></qkv-block-depth></div>
+      <div class="card any-text"><qkv-block-architecture></qkv-block-architecture></div>
       <div class="card block-cross-card"><qkv-block-cross></qkv-block-cross></div>`;
   }
 
@@ -42,6 +44,7 @@ class BlockPanel extends CompositePanel {
       this.find('qkv-block-mixing', MixingPart),
       this.find('qkv-block-norm', NormPart),
       this.find('qkv-block-depth', DepthPart),
+      this.find('qkv-block-architecture', ArchitecturePart),
       this.find('qkv-block-cross', CrossPart),
     ];
   }
@@ -51,7 +54,7 @@ class BlockPanel extends CompositePanel {
     const { state, engine, list } = view;
     const { source, seed } = state;
     const none = !hasBlock(source) || list.tokens.length === 0;
-    const cards = this.querySelectorAll<HTMLElement>('.card:not(.worked-norm)');
+    const cards = this.querySelectorAll<HTMLElement>('.card:not(.any-text)');
     for (const card of cards) card.hidden = none;
     const placeholder = this.find('.placeholder', HTMLElement);
     placeholder.hidden = !none && engine.kind !== 'failed';
