@@ -8,7 +8,8 @@ import { modules, packageModule } from '../support/engine.js';
 import { randomOf } from '../support/random.js';
 
 const web = await modules(
-  'features/model/worker/{selection,head_scores,pca,safetensors,analyses}',
+  'features/model/worker/{selection,head_scores,safetensors,analyses}',
+  'domain/principal_plane',
   'domain/prefix_matching',
   'features/learn/shared/head_scores',
 );

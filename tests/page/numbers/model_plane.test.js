@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
-const web = await modules('features/model/worker/pca');
+const web = await modules('domain/principal_plane');
 
 /** The plane of these rows, and how often it made way. */
 function planeOf(rows) {

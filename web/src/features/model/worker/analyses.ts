@@ -1,5 +1,6 @@
 import type { Qkv } from 'qkv';
 import { prefixMatching } from '../../../domain/prefix_matching';
+import { nearest, principalPlane } from '../../../domain/principal_plane';
 import { hashText, uniform } from '../../../engine/random';
 import type { Opened } from './open_model';
 import {
@@ -14,7 +15,6 @@ import {
   type Rollout,
   type Sampling,
 } from '../shared/protocol';
-import { nearest, principalPlane } from './pca';
 import { firstScore, previousScore } from './head_scores';
 import { select } from './selection';
 import { differenceOf, passOver, type Pass } from './forward_pass';
