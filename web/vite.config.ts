@@ -62,6 +62,10 @@ const file: UserConfig = {
         find: /^.*\/trained_files$/,
         replacement: here('src/features/recurrence/page/trained_files_inside.ts'),
       },
+      {
+        find: /^.*\/word_files$/,
+        replacement: here('src/features/words/page/word_files_inside.ts'),
+      },
     ],
   },
   plugins: [

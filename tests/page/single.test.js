@@ -20,9 +20,10 @@ const built = join(root, 'dist/web/qkv.html');
 /**
  * What may lie on the disk. People mail the file and carry it on sticks, where nothing compresses it, so its own bytes
  * count: both .wasm of the frame worker, deflated and in base64, are 230 kB of it, the one that trains 190 kB,
- * weights that were trained before 141 kB, scripts, texts and styles the rest. The larger models are not in it.
+ * weights that were trained before 141 kB, vectors of words 744 kB, scripts, texts and styles the rest. The larger models are not
+ * in it.
  */
-const BUDGET = 2_150_000;
+const BUDGET = 3_100_000;
 
 /** Alone in a folder: whatever else it wanted, it could not have. */
 let folder, address, browsers;

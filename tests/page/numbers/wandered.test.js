@@ -45,6 +45,12 @@ const SAID = {
   recurrenceSource: ['7', '0123', '3141592653'],
   learnText: ['a b', 'aaaa bbbb'],
   modelOut: ['', '0.3,2.1', '3.3'],
+  wordsText: ['a b\nb c', 'one', ' ', '1\n2\n3\n4\n5\n6'],
+  wordsTerm: ['b', 'none'],
+  wordsNear: ['king', 'catlike', ' '],
+  wordsOther: ['queen', 'zzz', ' '],
+  wordsPlane: ['a b c', 'man>woman king>queen', 'zzz', ' '],
+  wordsAnalogy: ['cold hot big', 'a  b', ' '],
   costShape: [
     '11-64-6-3-16-0-1-0-0-4-c',
     '1024-768-12-12-64-3072-12-50257-1024-2-c',

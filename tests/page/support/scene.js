@@ -27,6 +27,7 @@ export const web = await modules(
     'features/extrapolation/worker/position_models',
     'features/model/worker/model_host',
     'features/model/shared/model_view',
+    'features/words/page/word_source',
   ],
   ...panelIds.filter((id) => id !== 'map').map((id) => `features/${id}/panel`),
   'features/pictures/panel',
@@ -38,6 +39,15 @@ for (const [name, Part] of Object.entries({
 })) {
   customElements.define(name, Part);
 }
+
+// ---- what panels fetch ----
+
+const fetchElsewhere = globalThis.fetch;
+globalThis.fetch = (address, ...more) =>
+  String(address).startsWith('file:')
+    ? Promise.resolve(new Response(readFileSync(new URL(address))))
+    : fetchElsewhere(address, ...more);
+await web.fetchWords();
 
 // ---- workers of panels, which answer what is asked of them at first ----
 

@@ -25,6 +25,10 @@ const CHOSEN = {
   extrapolation: { extrapolationTrained: 16 },
   linear: { linearSharpness: 8, linearWindow: 64, linearLength: 2 ** 20, linearWidth: 256 },
   bounds: { boundsHeads: 8, boundsRadius: 4, boundsFactor: 4, boundsRows: 256 },
+  words: {
+    ...{ wordsCells: 'counts', wordsNear: 'catlike', wordsAnalogy: 'cold hot big' },
+    wordsPlane: 'france>paris japan>tokyo italy>rome unseen',
+  },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
 };
 

@@ -23,6 +23,7 @@ import { scale } from './scale/feature';
 import { simplex } from './simplex/feature';
 import { temperature } from './temperature/feature';
 import { use } from './use/feature';
+import { words } from './words/feature';
 
 export const FEATURES = {
   lookup,
@@ -39,6 +40,7 @@ export const FEATURES = {
   extrapolation,
   block,
   recurrence,
+  words,
   learn,
   model,
   cost,

@@ -1,0 +1,140 @@
+// The panel on words in a window without a browser: how its vectors come, what it says where there are none, and what it gives away.
+import assert from 'node:assert/strict';
+import { afterEach, before, mock, test } from 'node:test';
+import { read } from '../../support/js/files.js';
+import { until } from '../../support/js/patience.js';
+import { enter } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { rest, leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+const web = await modules(
+  ...['features/words/panel', 'features/words/page/word_source', 'state/state'],
+);
+const bytes = read('models/words/words.safetensors');
+afterEach(() => {
+  mock.restoreAll();
+  web.setLanguage('en');
+  leave();
+});
+
+/** What the server answers. */
+let answer = () => Promise.resolve(new Response(bytes));
+before(() => (globalThis.fetch = () => answer()));
+
+/** A panel in this state of the page; `show` another one. */
+async function open(patch = {}, language = 'en') {
+  web.setLanguage(language);
+  const panel = document.createElement('qkv-panel-words');
+  let state = { ...web.initialState(language), ...patch };
+  let look = 1;
+  const update = (more = {}) => {
+    state = { ...state, ...more };
+    panel.update(view());
+  };
+  const view = () => ({ state, look });
+  panel.addEventListener('state-change', ({ detail }) => update(detail));
+  document.body.append(panel);
+  update();
+  await rest();
+  const all = (selector) => [...panel.querySelectorAll(selector)];
+  const text = (selector) => panel.querySelector(selector).textContent;
+  return { panel, update, all, text, view, state: () => state, again: () => (look += 1) };
+}
+
+// First: the words are fetched once for all panels of a page.
+test('words: a file that does not come is said, as is another one, and the button tries again', async () => {
+  answer = () => Promise.resolve(new Response('', { status: 404 }));
+  const { panel, text, all, again, update } = await open();
+  const waiting = () => text('.words-waiting p');
+  const retry = all('[data-press=retry]')[0];
+  const isLearned = () => !all('.words-learned')[0].hidden;
+  await until(() => /could not be fetched\. A file that it needs/.test(waiting()));
+  assert.deepEqual([retry.hidden, isLearned()], [false, false]);
+  assert.match(text('.words-counts'), /kitten/, 'what needs no file is there');
+
+  const other = Uint8Array.from(bytes);
+  other[300_000] ^= 1;
+  answer = () => Promise.resolve(new Response(other));
+  retry.click();
+  again();
+  update();
+  assert.equal(waiting(), 'The vectors are on their way (558 kB) …');
+  assert.ok(retry.hidden);
+  await until(() => /its hash differs/.test(waiting()));
+  assert.equal(web.knownWords(), null);
+
+  answer = () => Promise.resolve(new Response(bytes));
+  retry.click();
+  await until(isLearned);
+  assert.ok(panel.querySelector('.words-waiting').hidden);
+  assert.match(text('.words-list'), /^dog0\.879rabbit/);
+  assert.equal(await web.fetchWords(), web.knownWords());
+});
+
+test('words: a word that is typed has its neighbours, and one that has no vector has its pieces', async () => {
+  const { panel, text, all } = await open();
+  const [near] = all('#words-near');
+  enter(near, ' King');
+  assert.match(text('qkv-words-neighbours .words-list'), /^prince0\.769queen/);
+  assert.match(text('.words-cosine'), /^cos\(king, dog\) = 0\.\d{3}$/);
+  enter(near, 'unfriendliness');
+  const unknown = panel.querySelector('.words-unknown');
+  assert.ok(!unknown.hidden && panel.querySelector('.words-known').hidden);
+  assert.match(unknown.textContent, /is not among these 5,000 words/);
+  assert.match(text('.words-relatives'), /^friendly \(0\.219\)/);
+  assert.equal(all('.words-pieces .token').length, 14 + 13 + 12 + 11 + 1);
+  enter(near, '');
+  assert.ok(unknown.hidden && !panel.querySelector('.words-none').hidden);
+});
+
+test('words: an analogy of the reader, with its runner-up and the nearest of all', async () => {
+  const { text, all, state } = await open();
+  assert.match(text('.words-answer'), /nearest to “queen”, cosine 0\.770\. The runner-up is “daughter”, 0\.658/); // prettier-ignore
+  assert.match(text('.words-too'), /the nearest is “king”, cosine 0\.837/);
+  all('.words-examples button').at(-1).click();
+  assert.equal(state().wordsAnalogy, 'doctor man woman');
+  assert.match(text('.words-answer'), /nearest to “nurse”/);
+  assert.match(text('.words-score'), /^8 of 11 are right/);
+  assert.equal(all('.words-why li').length, 3);
+  enter(all('#words-b')[0], 'qqq');
+  assert.equal(text('.words-answer'), 'Not among the words: qqq.');
+  for (const name of ['a', 'b', 'c']) enter(all(`#words-${name}`)[0], '');
+  assert.equal(text('.words-answer'), 'Not among the words: –, –, –.');
+});
+
+test('words: TF-IDF is worked out for the chosen word', async () => {
+  const { text, all, state } = await open({ wordsText: 'a b a\nb c' });
+  assert.equal(text('.words-lines li'), 'D1: 2/3 · ln(2/1) = 0.667 · 0.693 = 0.462');
+  assert.match(text('.words-rare'), /“a” is in 1 of 2 documents/);
+  enter(all('#words-term')[0], 'b');
+  assert.match(text('.words-rare'), /“b” is in every document/);
+  all('[data-press=reset]')[0].click();
+  assert.deepEqual([state().wordsText, all('.words-counts tbody tr').length], [null, 12]);
+  enter(all('#words-text')[0], ' ');
+  assert.equal(state().wordsText, '');
+  assert.ok(all('.words-counted')[0].hidden);
+});
+
+test('words: in Chinese words have their meanings', async () => {
+  const { text } = await open({}, 'zh');
+  assert.match(text('.words-answer'), /“queen 女王”/);
+  assert.match(text('qkv-words-neighbours .words-list'), /dog 狗/);
+});
+
+test('words: a link keeps what was emptied, and says nothing of what nobody touched', async () => {
+  const { state, all } = await open();
+  assert.ok(!web.formatFragment(state()).includes('wd'));
+  enter(all('#words-plane')[0], '');
+  const back = web.parseFragment(web.formatFragment(state()), 'en');
+  assert.deepEqual([back.wordsPlane, back.wordsText], ['', null]);
+});
+
+test('words: the figure has every number that it shows', async () => {
+  const { panel, view } = await open({ wordsNear: 'king' });
+  const { svg, table, data } = await panel.figure(view());
+  assert.equal(table.length, 1 + 23 + 8 + 2 * 11);
+  assert.deepEqual(data.neighbours[0].word, 'prince');
+  assert.ok(svg.body.includes('king − man + woman ≈ queen 0.770'));
+  assert.ok(!/class=|NaN/.test(svg.body), 'a file has colours of its own');
+});

@@ -1,0 +1,57 @@
+import type { Language } from '../../i18n/i18n';
+import { choice, freeText, optional, type Field, type StateOf } from '../../state/field';
+import { CELLS, type Cells } from './shared/counts';
+import { DOCUMENTS, PLANES } from './shared/examples';
+import type { Analogy } from './shared/similarity';
+import { plainWord } from './shared/word_table';
+
+export const LONGEST_TEXT = 600;
+export const LONGEST_WORD = 24;
+export const LONGEST_PLANE = 400;
+
+/** A text that a reader may empty: then a link has a space for it, as nothing means what the panel begins with. */
+function ownText(key: string, longest: number): Field<string | null> {
+  const field = freeText(key, longest);
+  return {
+    ...{ key, initial: null },
+    write: (value) => (value === null ? '' : field.write(value) || ' '),
+    read: (raw) => (raw === '' ? undefined : typed(field.read(raw) ?? '')),
+  };
+}
+
+/** What was typed, as the state has it: spaces alone are nothing. */
+export const typed = (text: string): string => (text.trim() === '' ? '' : text);
+
+/** Null where a link says nothing of it: then it is as the panel begins. */
+export const wordsFields = {
+  /** Documents that are counted, a line each. */
+  wordsText: ownText('wdx', LONGEST_TEXT),
+  wordsCells: optional(choice<Cells>('wdc', 'counts', CELLS)),
+  /** The word whose formula is worked out. */
+  wordsTerm: ownText('wdt', LONGEST_WORD),
+  /** The word whose neighbours are listed, and the one it is compared with. */
+  wordsNear: ownText('wdn', LONGEST_WORD),
+  wordsOther: ownText('wdo', LONGEST_WORD),
+  /** Words on the plane. */
+  wordsPlane: ownText('wdp', LONGEST_PLANE),
+  /** Three words with spaces between: the first, less the second, plus the third. */
+  wordsAnalogy: ownText('wda', 3 * LONGEST_WORD + 2),
+};
+export type WordsState = StateOf<typeof wordsFields>;
+
+/** What the panel shows in a state: what the reader has chosen, or what it begins with. */
+export function shownWords(state: WordsState & { readonly language: Language }) {
+  const [a = '', b = '', c = ''] = (state.wordsAnalogy ?? 'king man woman').split(' ');
+  const analogy: Analogy = [a, b, c];
+  return {
+    text: state.wordsText ?? DOCUMENTS[state.language],
+    cells: state.wordsCells ?? 'tfidf',
+    term: state.wordsTerm ?? '',
+    near: plainWord(state.wordsNear ?? 'cat'),
+    other: plainWord(state.wordsOther ?? 'dog'),
+    plane: state.wordsPlane ?? PLANES.groups,
+    analogy,
+  };
+}
+
+export const analogyText = (words: Analogy): string => words.map(plainWord).join(' ');
