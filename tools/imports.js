@@ -100,6 +100,8 @@ export const trees = [
     except: [
       // The map is in the first view, and what it calls heads and axes is said beside other pictures, too.
       ['features/*/feature.ts', 'features/map/texts.ts'],
+      // A word in two contexts needs a trained model: the page's own, if none is there.
+      ['features/words/page/contexts_part.ts', 'features/model/{state.ts,shared,page/shipped_files.ts}'],
       // Exercises ask for numbers of any panel.
       ['features/lessons/page/quantities.ts', 'features/{block,cost,learn,recurrence}'],
     ],

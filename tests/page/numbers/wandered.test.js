@@ -50,6 +50,9 @@ const SAID = {
   wordsNear: ['king', 'catlike', ' '],
   wordsOther: ['queen', 'zzz', ' '],
   wordsPlane: ['a b c', 'man>woman king>queen', 'zzz', ' '],
+  wordsContext: ['is', ' '],
+  wordsFirst: ['This is', ' '],
+  wordsSecond: ['It is so', 'none'],
   wordsAnalogy: ['cold hot big', 'a  b', ' '],
   costShape: [
     '11-64-6-3-16-0-1-0-0-4-c',

@@ -9,8 +9,14 @@ import { openWindow } from '../support/window.js';
 const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['features/words/panel', 'features/words/page/word_source', 'state/state'],
+  ...[
+    'features/words/panel',
+    'features/words/page/word_source',
+    'features/model/shared/model_view',
+    'state/state',
+  ],
 );
+const info = { id: 1, file: 'austen.safetensors' };
 const bytes = read('models/words/words.safetensors');
 afterEach(() => {
   mock.restoreAll();
@@ -23,7 +29,7 @@ let answer = () => Promise.resolve(new Response(bytes));
 before(() => (globalThis.fetch = () => answer()));
 
 /** A panel in this state of the page; `show` another one. */
-async function open(patch = {}, language = 'en') {
+async function open(patch = {}, language = 'en', model = web.NO_MODEL) {
   web.setLanguage(language);
   const panel = document.createElement('qkv-panel-words');
   let state = { ...web.initialState(language), ...patch };
@@ -32,14 +38,27 @@ async function open(patch = {}, language = 'en') {
     state = { ...state, ...more };
     panel.update(view());
   };
-  const view = () => ({ state, look });
+  const asked = [];
+  panel.addEventListener('model-tell', ({ detail }) => asked.push(detail));
+  const view = () => ({ state, look, model });
+  const know = (more) => ((model = { ...model, ...more }), update());
   panel.addEventListener('state-change', ({ detail }) => update(detail));
   document.body.append(panel);
   update();
   await rest();
   const all = (selector) => [...panel.querySelectorAll(selector)];
   const text = (selector) => panel.querySelector(selector).textContent;
-  return { panel, update, all, text, view, state: () => state, again: () => (look += 1) };
+  return {
+    panel,
+    update,
+    all,
+    text,
+    view,
+    asked,
+    know,
+    state: () => state,
+    again: () => (look += 1),
+  };
 }
 
 // First: the words are fetched once for all panels of a page.
@@ -137,4 +156,35 @@ test('words: the figure has every number that it shows', async () => {
   assert.deepEqual(data.neighbours[0].word, 'prince');
   assert.ok(svg.body.includes('king − man + woman ≈ queen 0.770'));
   assert.ok(!/class=|NaN/.test(svg.body), 'a file has colours of its own');
+});
+
+test('words: a word in two contexts is asked of the model that is there, or one is loaded', async () => {
+  const { text, all, asked, know, update } = await open();
+  const [load] = all('.words-load');
+  const said = () => text('.words-said');
+  assert.deepEqual([said(), load.hidden], ['No trained model is loaded yet.', false]);
+  load.querySelector('button').click();
+  assert.deepEqual([asked[0].kind, asked[0].files.name], ['load', 'austen']);
+  know({ loading: { what: 'austen', loaded: 1, total: 2 } });
+  assert.match(said(), /is loading/);
+  know({ loading: null, info });
+  update();
+  assert.ok(load.hidden);
+  const texts = ['I hope that you are well', 'There is no water in the well'];
+  const ask = { word: 'well', texts };
+  assert.deepEqual(asked.slice(1), [{ kind: 'contexts', ask }], 'once');
+  know({ contexts: { ask, labels: ['l', 'l'], cosines: [1, 0.9, 0.25] } });
+  assert.match(said(), /The last token of “well” is “l”/);
+  assert.match(
+    text('qkv-words-contexts .words-list'),
+    /^row of the table1\.000after layer 10\.900/,
+  );
+  assert.match(text('.words-consequence'), /After layer 2, the last, the cosine is 0\.250/);
+  know({ contexts: { ask, labels: ['l', 'e'], cosines: [0.5, 0.4, 0.3] } });
+  assert.match(said(), /two different tokens/);
+  assert.equal(text('.words-consequence'), '');
+  know({ contexts: { ask, labels: ['l', null], cosines: [] } });
+  assert.match(said(), /^Write two texts that have “well”/);
+  enter(all('#words-context')[0], 'hope');
+  assert.equal(asked.at(-1).ask.word, 'hope');
 });

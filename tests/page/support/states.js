@@ -27,6 +27,7 @@ const CHOSEN = {
   bounds: { boundsHeads: 8, boundsRadius: 4, boundsFactor: 4, boundsRows: 256 },
   words: {
     ...{ wordsCells: 'counts', wordsNear: 'catlike', wordsAnalogy: 'cold hot big' },
+    wordsContext: 'is',
     wordsPlane: 'france>paris japan>tokyo italy>rome unseen',
   },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },

@@ -5,6 +5,7 @@ import type { Figure } from '../../ui/export_figure';
 import { reasonOf } from '../../ui/reason';
 import { Panel, type View } from '../panel';
 import { AnalogyPart } from './page/analogy_part';
+import { ContextsPart } from './page/contexts_part';
 import { CountingPart } from './page/counting_part';
 import { wordsFigure } from './page/figure';
 import { MethodsPart } from './page/methods_part';
@@ -21,17 +22,19 @@ const PARTS = {
   'qkv-words-plane': PlanePart,
   'qkv-words-analogy': AnalogyPart,
   'qkv-words-methods': MethodsPart,
+  'qkv-words-contexts': ContextsPart,
 };
 
 /** Words as vectors: counted ones, and learned ones, which are fetched with the panel. */
 class WordsPanel extends Panel {
+  override readonly followsModel = true;
   #view: View | null = null;
   #failure: { readonly code: string; readonly message: string } | null = null;
   #parts: readonly WordsPart[] = [];
 
   protected template(): string {
     const card = (name: string) =>
-      `<div class="card"><qkv-words-${name}></qkv-words-${name}></div>`;
+      `<div class="card words-card"><qkv-words-${name}></qkv-words-${name}></div>`;
     return `
       ${card('counting')}
       <div class="card words-waiting" role="status"><p></p>
@@ -39,7 +42,8 @@ class WordsPanel extends Panel {
       <div class="words-learned" hidden>
         ${['neighbours', 'plane', 'analogy'].map(card).join('')}
       </div>
-      ${card('methods')}`;
+      ${card('methods')}
+      ${card('contexts')}`;
   }
 
   protected override ready(): void {

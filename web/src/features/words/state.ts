@@ -1,13 +1,14 @@
 import type { Language } from '../../i18n/i18n';
 import { choice, freeText, optional, type Field, type StateOf } from '../../state/field';
 import { CELLS, type Cells } from './shared/counts';
-import { DOCUMENTS, PLANES } from './shared/examples';
+import { CONTEXTS, DOCUMENTS, PLANES } from './shared/examples';
 import type { Analogy } from './shared/similarity';
 import { plainWord } from './shared/word_table';
 
 export const LONGEST_TEXT = 600;
 export const LONGEST_WORD = 24;
 export const LONGEST_PLANE = 400;
+export const LONGEST_CONTEXT = 120;
 
 /** A text that a reader may empty: then a link has a space for it, as nothing means what the panel begins with. */
 function ownText(key: string, longest: number): Field<string | null> {
@@ -36,6 +37,10 @@ export const wordsFields = {
   wordsPlane: ownText('wdp', LONGEST_PLANE),
   /** Three words with spaces between: the first, less the second, plus the third. */
   wordsAnalogy: ownText('wda', 3 * LONGEST_WORD + 2),
+  /** A word, and two texts in which a trained model reads it. */
+  wordsContext: ownText('wdw', LONGEST_WORD),
+  wordsFirst: ownText('wd1', LONGEST_CONTEXT),
+  wordsSecond: ownText('wd2', LONGEST_CONTEXT),
 };
 export type WordsState = StateOf<typeof wordsFields>;
 
@@ -51,6 +56,13 @@ export function shownWords(state: WordsState & { readonly language: Language }) 
     other: plainWord(state.wordsOther ?? 'dog'),
     plane: state.wordsPlane ?? PLANES.groups,
     analogy,
+    contexts: {
+      word: (state.wordsContext ?? CONTEXTS[state.language].word).trim(),
+      texts: [
+        state.wordsFirst ?? CONTEXTS[state.language].texts[0],
+        state.wordsSecond ?? CONTEXTS[state.language].texts[1],
+      ] as const,
+    },
   };
 }
 

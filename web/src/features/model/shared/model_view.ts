@@ -1,6 +1,7 @@
 import type { Failure } from '../../../domain/failure';
 import type {
   Answers,
+  Contexts,
   FromModel,
   Generated,
   HeadChanges,
@@ -24,13 +25,14 @@ export interface ModelView {
   readonly generated: Generated | null;
   readonly speed: Speed | null;
   readonly changes: HeadChanges | null;
+  readonly contexts: Contexts | null;
   /** What could not be done with the loaded model. */
   readonly failed: Failure | null;
 }
 
 export const NO_MODEL: ModelView = {
   ...{ loading: null, refused: null, info: null, answers: {} },
-  ...{ generated: null, speed: null, changes: null, failed: null },
+  ...{ generated: null, speed: null, changes: null, contexts: null, failed: null },
 };
 
 export function loadBegins(view: ModelView, what: string): ModelView {
@@ -39,7 +41,7 @@ export function loadBegins(view: ModelView, what: string): ModelView {
 
 /** The view in which one kind of work is under way no more; what it has told stays. */
 function stopped(view: ModelView, work: Work): ModelView {
-  const told = work === 'answers' ? null : view[work];
+  const told = work === 'answers' || work === 'contexts' ? null : view[work];
   return told ? { ...view, [work]: { ...told, running: false } } : view;
 }
 
@@ -67,6 +69,8 @@ export function afterMessage(view: ModelView, message: FromModel): ModelView {
       return { ...view, failed: null, generated: message.generated };
     case 'changes':
       return { ...view, changes: message.changes };
+    case 'contexts':
+      return { ...view, failed: null, contexts: message.contexts };
     case 'speed':
       return { ...view, speed: message.speed };
     case 'failed':

@@ -225,6 +225,21 @@ export interface HeadChanges {
   readonly running: boolean;
 }
 
+/** A word in two texts. */
+export interface ContextsAsk {
+  readonly word: string;
+  readonly texts: readonly [string, string];
+}
+
+/** What becomes of the vector of a word in two contexts; the token is the last one of the word, which has read all of it. */
+export interface Contexts {
+  readonly ask: ContextsAsk;
+  /** What is written of the token in each text; null where the text does not have the word, or has characters that the model does not know. */
+  readonly labels: readonly [string | null, string | null];
+  /** The cosine of both: of their rows of the table, then after each layer; empty where there is nothing to compare. */
+  readonly cosines: readonly number[];
+}
+
 export type ToModel =
   | { readonly kind: 'load'; readonly files: ModelFiles }
   | { readonly kind: 'abort' }
@@ -238,10 +253,11 @@ export type ToModel =
     }
   | { readonly kind: 'stop' }
   | { readonly kind: 'changes' }
-  | { readonly kind: 'speed' };
+  | { readonly kind: 'speed' }
+  | { readonly kind: 'contexts'; readonly ask: ContextsAsk };
 
 /** What a loaded model does when it is asked. */
-export type Work = 'answers' | 'changes' | 'speed' | 'generated';
+export type Work = 'answers' | 'changes' | 'speed' | 'generated' | 'contexts';
 
 export type FromModel =
   | { readonly kind: 'progress'; readonly loaded: number; readonly total: number }
@@ -254,6 +270,7 @@ export type FromModel =
   | { readonly kind: 'generated'; readonly generated: Generated }
   | { readonly kind: 'changes'; readonly changes: HeadChanges }
   | { readonly kind: 'speed'; readonly speed: Speed }
+  | { readonly kind: 'contexts'; readonly contexts: Contexts }
   /** Something that was asked of the loaded model could not be done; nothing of it is under way any more. */
   | { readonly kind: 'failed'; readonly of: Work; readonly failure: Failure };
 

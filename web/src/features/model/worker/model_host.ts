@@ -7,6 +7,7 @@ import { generate, speedOf } from './generation';
 import { open, type Opened } from './open_model';
 import type {
   Answers,
+  ContextsAsk,
   FromModel,
   HeadChanges,
   ModelAsk,
@@ -16,6 +17,7 @@ import type {
   TrainedText,
   Work,
 } from '../shared/protocol';
+import { contextsOf } from './contexts';
 import { idsOf } from './token_ids';
 import { passOver, surprisalOf, type Pass } from './forward_pass';
 
@@ -58,7 +60,9 @@ export class ModelHost {
       this.#begin('answers', (of) => this.#answers(of, message.ask));
     } else if (message.kind === 'generate') void this.#write(message);
     else if (message.kind === 'changes') this.#begin('changes', (of) => this.#changes(of));
-    else this.#begin('speed', (of) => this.#speed(of));
+    else if (message.kind === 'contexts') {
+      this.#begin('contexts', (of) => this.#contexts(of, message.ask));
+    } else this.#begin('speed', (of) => this.#speed(of));
   }
 
   // ---- loading ----
@@ -221,6 +225,11 @@ export class ModelHost {
       this.#say({ kind: 'speed', speed });
       yield;
     }
+  }
+
+  *#contexts(of: Opened, ask: ContextsAsk): Generator<unknown, undefined> {
+    const contexts = yield* contextsOf(of, ask);
+    this.#say({ kind: 'contexts', contexts });
   }
 
   async #write({ seed, tokens, pace }: Extract<ToModel, { kind: 'generate' }>): Promise<void> {

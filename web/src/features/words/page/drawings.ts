@@ -43,7 +43,7 @@ const MARGIN = 20;
 /** Below this width there is no room for meanings beside words. */
 const NARROW = 480;
 /** The height of a line, and the width of a letter of each script, about. */
-const [LINE, LETTER, CHARACTER] = [15, 7.6, 14];
+const [LINE, LETTER, CHARACTER] = [15, 8.2, 14.5];
 
 interface Box {
   readonly x: number;

@@ -41,3 +41,14 @@ export const ANALOGIES: readonly Example[] = [
   { words: ['windows', 'microsoft', 'apple'], expected: 'mac', why: 'senses' },
   { words: ['doctor', 'man', 'woman'], expected: 'doctor', why: 'stereotype' },
 ];
+
+/** A word with two meanings, in a text for each; the Chinese ones are lines of Li Bai. */
+export const CONTEXTS: Readonly<
+  Record<Language, { readonly word: string; readonly texts: readonly [string, string] }>
+> = {
+  en: {
+    word: 'well',
+    texts: ['I hope that you are well', 'There is no water in the well'],
+  },
+  zh: { word: '月', texts: ['举头望明月', '故人西辞黄鹤楼，烟花三月'] },
+};
