@@ -68,7 +68,7 @@ test('words: a file that does not come is said, as is another one, and the butto
   const waiting = () => text('.words-waiting p');
   const retry = all('[data-press=retry]')[0];
   const isLearned = () => !all('.words-learned')[0].hidden;
-  await until(() => /could not be fetched\. A file that it needs/.test(waiting()));
+  await until(() => /This part needs its vectors\. A file/.test(waiting()));
   assert.deepEqual([retry.hidden, isLearned()], [false, false]);
   assert.match(text('.words-counts'), /kitten/, 'what needs no file is there');
 

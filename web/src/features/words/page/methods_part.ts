@@ -12,8 +12,8 @@ const LETTERS = 12;
 export class MethodsPart extends WordsPart {
   protected template(): string {
     const article = (name: (typeof METHODS)[number]) => `
-      <article><h4 data-t="words.${name}.name"></h4>
-        <div class="formula">${formulas[name]}</div>
+      <article><div><h4 data-t="words.${name}.name"></h4>
+          <div class="formula">${formulas[name]}</div></div>
         <p data-t="words.${name}.text"></p></article>`;
     return `
       <h3 data-t="words.methods.title"></h3>
