@@ -101,9 +101,12 @@ export const trees = [
       // The map is in the first view, and what it calls heads and axes is said beside other pictures, too.
       ['features/*/feature.ts', 'features/map/texts.ts'],
       // A word in two contexts needs a trained model: the page's own, if none is there.
-      ['features/words/page/contexts_part.ts', 'features/model/{state.ts,shared,page/shipped_files.ts}'],
+      [
+        'features/words/page/contexts_part.ts',
+        'features/model/{state.ts,shared,page/shipped_files.ts}',
+      ],
       // Exercises ask for numbers of any panel.
-      ['features/lessons/page/quantities.ts', 'features/{block,cost,learn,recurrence}'],
+      ['features/lessons/page/quantities.ts', 'features/{block,cost,learn,recurrence,words}'],
     ],
   },
 ];

@@ -1,7 +1,7 @@
 // @build any
 // The lessons in Node: what links carry, and that every answer is a number the engine computes.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { before, mock, test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
@@ -13,6 +13,7 @@ import { textsOf } from '../support/texts.js';
 const web = await modules(
   'features/lessons/page/{lesson,lesson_codec,lesson_address,quantities,lesson_plans}',
   'features/lessons/page/lockable_controls',
+  'features/words/page/word_source',
   'features/model/worker/model_host',
   'features/model/state',
   'features/index',
@@ -50,6 +51,10 @@ const here = PLANS.filter(({ about }) => about === undefined || PANEL_IDS.includ
 let engine;
 before(async () => {
   engine = await startEngine();
+  const bytes = readFileSync(join(root, 'models/words/words.safetensors'));
+  mock.method(globalThis, 'fetch', () => Promise.resolve(new Response(bytes)));
+  await web.fetchWords();
+  mock.restoreAll();
 });
 
 const studies = new Map();
@@ -247,6 +252,8 @@ const FORMULAS = {
   'positions 3 1': () => 0.5,
   'recurrence 2 0': () => 1 / 10,
   'recurrence 3 0': () => '314159265358979'.length - 1,
+  // “cat” is one of six words of its document, “猫” one of four; no other document has it.
+  'words 0 0': ({ state }) => Math.log(4) / (state.language === 'en' ? 6 : 4),
   'birth 0 1': () => Math.log(26),
   'trained 0 1': ({ model }) => {
     const nats = [...model.answers.reading.surprisal].slice(1);
@@ -307,6 +314,7 @@ test('lessons: a number is null before it is computed, at a place that is not th
   const nothing = { ...trained, frame: null, studies: { scale: null }, model: { answers: {} } };
   const ofState = ['tokens', 'costShare', 'costEven', 'costCache', 'costSaving'];
   ofState.push('recurrenceChance', 'recurrencePath', 'learnChance');
+  ofState.push('wordsTfidf', 'wordsCosine', 'wordsAnswer');
   const known = (view, place = '') =>
     web.QUANTITY_NAMES.filter((name) => quantity(name + place, view) !== null);
   assert.deepEqual(known(nothing), ofState);
@@ -315,7 +323,7 @@ test('lessons: a number is null before it is computed, at a place that is not th
   assert.deepEqual(known(trained), atFirst);
   const ofRow = ['rowProduct', 'rowScaled', 'rowExp', 'rowWeight', 'rowOutput'];
   const placed = ['weight', 'score', ...ofRow, 'maskWeight', 'maskEntropy', 'encoding'];
-  placed.push('alibiSlope', 'schemeValue', 'blockLength', 'modelNext');
+  placed.push('alibiSlope', 'schemeValue', 'blockLength', 'modelNext', 'wordsTfidf');
   for (const name of placed) assert.equal(quantity(`${name}:9999`, trained), null, name);
   const side = Math.sqrt(trained.frame.positions.scheme.values.length);
   assert.equal(quantity(`schemeValue:0,${side}`, trained), null);

@@ -3,7 +3,7 @@
 import type { Exercise, Showable } from './lesson';
 
 /** Panels by their names: some are not on every page, and a step without any of its panels is left out. */
-type Shown = Showable | 'recurrence' | 'learn' | 'model' | 'block' | 'cost';
+type Shown = Showable | 'recurrence' | 'learn' | 'model' | 'block' | 'cost' | 'words';
 
 interface PlannedStep {
   readonly show: readonly Shown[];
@@ -172,6 +172,26 @@ export const PLANS: readonly Plan[] = [
         lock: ['recurrenceSource'],
         exercises: [number('recurrencePath', 0.001), open, right(0)],
       },
+    ],
+  },
+  {
+    name: 'words',
+    minutes: 20,
+    about: 'words',
+    steps: [
+      { show: ['words'], exercises: [number('wordsTfidf:0', 0.005), right(1), open] },
+      {
+        show: ['words'],
+        state: 'wdn=hot&wdo=cold',
+        exercises: [number('wordsCosine', 0.005), right(2), open],
+      },
+      {
+        show: ['words'],
+        state: 'wda=paris+france+japan',
+        exercises: [number('wordsAnswer', 0.005), right(0), open],
+      },
+      { show: ['words'], state: 'wdn=unfriendliness', exercises: [right(1), open] },
+      { show: ['words'], exercises: [right(2), open] },
     ],
   },
   {

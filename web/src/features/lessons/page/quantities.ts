@@ -7,6 +7,10 @@ import { PATHS, TAPS, type TapId } from '../../block/shared/constants';
 import { bytesOf, evenLength, passFlops } from '../../cost/page/operation_count';
 import { taskOf } from '../../learn/shared/tasks';
 import { TOKENS as DIGITS } from '../../recurrence/shared/task';
+import { knownWords } from '../../words/page/word_source';
+import { bagsOf, cellOf, termOf } from '../../words/shared/counts';
+import { answerOf, cosineOf } from '../../words/shared/similarity';
+import { analogyText, shownWords } from '../../words/state';
 
 /** Undefined or null: the page has not computed it, or there is no such place. */
 type Read = (view: View, a: number, b: number) => number | null | undefined;
@@ -38,6 +42,29 @@ function streamGrowth({ frame }: View): number | null {
 function meanSurprise({ model }: View): number | null {
   const { reading } = model.answers;
   return reading ? mean(reading.surprisal.filter(Number.isFinite)) : null;
+}
+
+/** TF-IDF of the word that the panel works out, in a document. */
+function wordsTfidf({ state }: View, document: number): number | null {
+  const { text, term } = shownWords(state);
+  const bags = bagsOf(text);
+  return document < bags.documents.length
+    ? cellOf(bags, 'tfidf', termOf(bags, term), document)
+    : null;
+}
+
+function wordsCosine({ state }: View): number | null {
+  const table = knownWords();
+  const { near, other } = shownWords(state);
+  const value = table ? cosineOf(table, near, other) : NaN;
+  return Number.isNaN(value) ? null : value;
+}
+
+/** The cosine of the answer to the analogy of the panel. */
+function wordsAnswer({ state }: View): number | null {
+  const table = knownWords();
+  const [a = '', b = '', c = ''] = analogyText(shownWords(state).analogy).split(' ');
+  return (table && answerOf(table, [a, b, c], 1)?.nearest[0]?.cosine) ?? null;
 }
 
 /** By name; those that need a place take it after a colon: `weight:3`, `maskWeight:4,0`. Places count from 0. */
@@ -117,6 +144,10 @@ const QUANTITIES = {
   recurrencePath: ({ state }) => state.recurrenceSource.length - 1,
   learnChance: ({ state: { learnTask } }) =>
     learnTask === 'characters' ? null : Math.log(taskOf(learnTask, '').vocabulary),
+  // the panel of words: its documents, its words, its analogy
+  wordsTfidf,
+  wordsCosine,
+  wordsAnswer,
   // the trained model, when it is there
   modelLikelihood: (view) => {
     const loss = meanSurprise(view);

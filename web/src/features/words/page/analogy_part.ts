@@ -3,10 +3,9 @@ import { find } from '../../../ui/dom';
 import type { View } from '../../panel';
 import { ANALOGIES, type Example } from '../shared/examples';
 import { glossed } from '../shared/glosses';
-import { answerOf, type Answer, type Neighbour } from '../shared/similarity';
+import { answerOf, cosineOf, type Answer, type Neighbour } from '../shared/similarity';
 import type { WordTable } from '../shared/word_table';
 import { analogyText, LONGEST_WORD, shownWords, typed } from '../state';
-import { cosineOf } from './neighbours_part';
 import { barOf, element, englishWord, three, WordsPart } from './words_part';
 import { t } from '../feature';
 

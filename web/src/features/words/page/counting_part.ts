@@ -10,6 +10,7 @@ import {
   closestPair,
   likeness,
   MOST_DOCUMENTS,
+  termOf,
   type Bags,
   type Cells,
 } from '../shared/counts';
@@ -182,16 +183,6 @@ export class CountingPart extends WordsPart {
       closest ? t('words.count.closest', { a: a + 1, b: b + 1, value: three(closest.cosine) }) : '',
     );
   }
-}
-
-/** The chosen word; else the first that not every document has. */
-function termOf({ vocabulary, idf }: Bags, term: string): number {
-  const chosen = vocabulary.indexOf(term);
-  if (chosen >= 0) return chosen;
-  return Math.max(
-    0,
-    idf.findIndex((value) => value > 0),
-  );
 }
 
 function headCell(name: string, title = ''): HTMLTableCellElement {

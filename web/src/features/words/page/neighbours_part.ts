@@ -4,8 +4,8 @@ import { whole } from '../../../ui/numbers';
 import type { View } from '../../panel';
 import { glossed } from '../shared/glosses';
 import { ngramsOf, relativesOf } from '../shared/ngrams';
-import { dot, neighboursOf } from '../shared/similarity';
-import { plainWord, unitOf, vectorOf, type WordTable } from '../shared/word_table';
+import { cosineOf, neighboursOf } from '../shared/similarity';
+import { plainWord, vectorOf, type WordTable } from '../shared/word_table';
 import { LONGEST_WORD, shownWords, typed } from '../state';
 import { drawVectors, VECTOR_LINE } from './drawings';
 import { barOf, element, englishWord, three, WordsPart } from './words_part';
@@ -18,12 +18,6 @@ const RELATIVES = 6;
 const wordBox = (name: 'near' | 'other') => `
   <div class="control"><label for="words-${name}" data-t="words.near.${name === 'near' ? 'word' : 'other'}"></label>
     <input id="words-${name}" type="text" lang="en" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="${LONGEST_WORD}"></div>`;
-
-/** The cosine of two words of the table; NaN where one is not in it. */
-export function cosineOf(table: WordTable, a: string, b: string): number {
-  const [x, y] = [unitOf(table, a), unitOf(table, b)];
-  return x && y ? dot(x, y) : NaN;
-}
 
 /** A word that the reader types: its numbers, its neighbours, and what is to be done where it has none. */
 export class NeighboursPart extends WordsPart {

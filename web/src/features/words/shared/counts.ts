@@ -79,3 +79,13 @@ export function closestPair(
   );
   return best;
 }
+
+/** The chosen word; else the first that not every document has. */
+export function termOf({ vocabulary, idf }: Bags, term: string): number {
+  const chosen = vocabulary.indexOf(term);
+  if (chosen >= 0) return chosen;
+  return Math.max(
+    0,
+    idf.findIndex((value) => value > 0),
+  );
+}

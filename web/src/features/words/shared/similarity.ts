@@ -17,6 +17,12 @@ export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return lengths === 0 ? 0 : dot(a, b) / lengths;
 }
 
+/** The cosine of two words of the table; NaN where one is not in it. */
+export function cosineOf(table: WordTable, a: string, b: string): number {
+  const [x, y] = [unitOf(table, a), unitOf(table, b)];
+  return x && y ? dot(x, y) : NaN;
+}
+
 /** The words whose vectors have the largest cosines with this one, the largest first. */
 export function nearest(
   { words, units, width }: WordTable,
