@@ -313,7 +313,8 @@ function calm(page, id, show) {
         [...document.querySelectorAll('main > section[id]:not(.folded)')].every((other) => {
           const { top, bottom } = other.getBoundingClientRect();
           const far = bottom < -600 || top > innerHeight + 600;
-          return far || customElements.get(`qkv-panel-${other.id}`);
+          const busy = other.querySelector('[aria-busy=true]') !== null;
+          return far || (customElements.get(`qkv-panel-${other.id}`) && !busy);
         });
       // It may be in a laboratory that is closed.
       if (show) document.querySelector(`[aria-controls~=${id}][aria-expanded=false]`)?.click();

@@ -67,6 +67,7 @@ class WordsPanel extends Panel {
     const table = knownWords();
     // A part without a size would be drawn when it has one; it is laid out before.
     this.find('.words-waiting', HTMLElement).hidden = table !== null;
+    this.setAttribute('aria-busy', String(table === null && this.#failure === null));
     this.find('.words-learned', HTMLElement).hidden = table === null;
     if (!table) this.#wait();
     for (const part of this.#parts) {
