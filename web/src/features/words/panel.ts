@@ -13,7 +13,7 @@ import { NeighboursPart } from './page/neighbours_part';
 import { PlanePart } from './page/plane_part';
 import { CARD, fetchWords, knownWords } from './page/word_source';
 import type { WordsPart } from './page/words_part';
-import { shownWords } from './state';
+import { shownWords } from './page/shown_words';
 import { t } from './feature';
 
 const PARTS = {

@@ -10,7 +10,7 @@ import { TOKENS as DIGITS } from '../../recurrence/shared/task';
 import { knownWords } from '../../words/page/word_source';
 import { bagsOf, cellOf, termOf } from '../../words/shared/counts';
 import { answerOf, cosineOf } from '../../words/shared/similarity';
-import { analogyText, shownWords } from '../../words/state';
+import { analogyText, shownWords } from '../../words/page/shown_words';
 
 /** Undefined or null: the page has not computed it, or there is no such place. */
 type Read = (view: View, a: number, b: number) => number | null | undefined;

@@ -5,7 +5,8 @@ import { ANALOGIES, type Example } from '../shared/examples';
 import { glossed } from '../shared/glosses';
 import { answerOf, cosineOf, type Answer, type Neighbour } from '../shared/similarity';
 import type { WordTable } from '../shared/word_table';
-import { analogyText, LONGEST_WORD, shownWords, typed } from '../state';
+import { analogyText, shownWords } from './shown_words';
+import { LONGEST_WORD, typed } from '../state';
 import { barOf, element, englishWord, three, WordsPart } from './words_part';
 import { t } from '../feature';
 

@@ -2,7 +2,8 @@ import { shippedFiles } from '../../model/page/shipped_files';
 import type { ContextsAsk, ToModel } from '../../model/shared/protocol';
 import { modelOf } from '../../model/state';
 import type { View } from '../../panel';
-import { LONGEST_CONTEXT, LONGEST_WORD, shownWords, typed } from '../state';
+import { shownWords } from './shown_words';
+import { LONGEST_CONTEXT, LONGEST_WORD, typed } from '../state';
 import { barOf, element, three, WordsPart } from './words_part';
 import { t } from '../feature';
 

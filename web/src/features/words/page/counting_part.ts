@@ -6,15 +6,15 @@ import type { View } from '../../panel';
 import {
   bagsOf,
   cellOf,
-  CELLS,
   closestPair,
   likeness,
   MOST_DOCUMENTS,
   termOf,
   type Bags,
-  type Cells,
 } from '../shared/counts';
-import { LONGEST_TEXT, shownWords, typed } from '../state';
+import { shownWords } from './shown_words';
+import { LONGEST_TEXT, typed } from '../state';
+import { CELLS, type Cells } from '../shared/cells';
 import { barOf, element, three, WordsPart } from './words_part';
 import { t } from '../feature';
 

@@ -1,7 +1,7 @@
 import formulas from '../formulas.json';
 import type { View } from '../../panel';
 import { ngramsOf } from '../shared/ngrams';
-import { shownWords } from '../state';
+import { shownWords } from './shown_words';
 import { WordsPart } from './words_part';
 import { t } from '../feature';
 

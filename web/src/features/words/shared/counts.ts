@@ -1,12 +1,9 @@
 import { tokenize } from '../../../domain/tokenizer';
+import type { Cells } from './cells';
 import { cosine } from './similarity';
 
 /** More documents than these are not counted. */
 export const MOST_DOCUMENTS = 5;
-
-/** What stands in the cells of the table. */
-export const CELLS = ['counts', 'tf', 'tfidf'] as const;
-export type Cells = (typeof CELLS)[number];
 
 /** Documents as bags of words: their order is forgotten. */
 export interface Bags {
