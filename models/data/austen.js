@@ -38,12 +38,17 @@ export function split(paragraphs, part = HELD_OUT) {
   return { training: text.slice(0, at).join(''), heldOut: text.slice(at).join('') };
 }
 
-/** { training, heldOut, tokenizer }: two texts, and numbers for their characters. */
-export async function austenTexts() {
+/** The paragraphs of each novel. */
+export async function austenNovels() {
   const place = await fetchArchive(archive);
   const library = 'usr/lib/R/site-library/janeaustenr/data/Rdata';
   const novels = readRDatabase(join(place, library));
-  const parts = [...NOVELS, ...LATER_NOVELS].map((name) => split(paragraphsOf(novels[name])));
+  return [...NOVELS, ...LATER_NOVELS].map((name) => paragraphsOf(novels[name]));
+}
+
+/** { training, heldOut, tokenizer }: two texts, and numbers for their characters. */
+export async function austenTexts() {
+  const parts = (await austenNovels()).map((novel) => split(novel));
   const whole = (key) => parts.map((part) => part[key]).join('');
   const [training, heldOut] = [whole('training'), whole('heldOut')];
   return { training, heldOut, tokenizer: characterTokenizer(charactersOf(training + heldOut)) };

@@ -8,6 +8,7 @@ import { austen } from './austen.js';
 import { fixedVector } from './fixed_vector.js';
 import { histogram } from './histogram.js';
 import { induction } from './induction.js';
+import { novels } from './novels.js';
 import { phones } from './phones.js';
 import { recurrence } from './recurrence.js';
 import { reversal } from './reversal.js';
@@ -15,5 +16,5 @@ import { tang } from './tang.js';
 
 export const recipes = {
   ...{ induction, reversal, histogram, 'fixed-vector': fixedVector, recurrence },
-  ...{ austen, tang, phones },
+  ...{ austen, tang, phones, novels },
 };

@@ -1,6 +1,7 @@
 // One run of a recipe, and its log.
 import { createHash } from 'node:crypto';
 import { batches } from '../recipes/random.js';
+import { readCheckpoint, removeCheckpoint, writeCheckpoint } from './checkpoint.js';
 import { trainerOf } from './native.js';
 
 /** Rows that no run is trained on: their seeds are far from those of runs. */
@@ -46,19 +47,21 @@ export async function weightsOf(trainer) {
 
 /**
  * One run: the rows of its log, how it ended, its weights, and what the recipe found in the model, in lines. `onRow` is told each row
- * when there is one.
+ * when there is one. With the path of a `checkpoint` the run is written there with every row, and resumes from there.
  */
-export async function trainOnce(recipe, variant, { seed, steps, threads, onRow = () => {} }) {
+export async function trainOnce(recipe, variant, how) {
+  const { seed, steps, threads, onRow = () => {}, checkpoint } = how;
   const { config, options } = variant;
   const settings = { ...recipe.options, ...options, seed };
   const data = await dataOf(recipe);
   const trainer = await trainerOf(config, settings, { threads });
   const next = data.batches(seed);
   const every = Math.max(1, Math.round(steps / LOG_ROWS));
-  const log = [];
-  let reached;
-  let seconds = 0;
-  for (let n = 1; n <= steps; ++n) {
+  const about = { config, settings, steps };
+  const kept = checkpoint ? await readCheckpoint(checkpoint, trainer, about) : null;
+  let { log, reached, seconds, step } = kept ?? { log: [], seconds: 0, step: 0 };
+  for (let n = 0; n < step; ++n) next();
+  for (let n = step + 1; n <= steps; ++n) {
     const start = performance.now();
     const result = await trainer.step(next());
     seconds += (performance.now() - start) / 1000;
@@ -67,7 +70,11 @@ export async function trainOnce(recipe, variant, { seed, steps, threads, onRow =
     if (accuracy >= (variant.expect?.atLeast ?? Infinity)) reached ??= n;
     log.push({ ...result, heldOutLoss: loss, heldOutAccuracy: accuracy, seconds });
     onRow(log.at(-1));
+    step = n;
+    const known = { run: about, log, reached, seconds, step };
+    if (checkpoint) await writeCheckpoint(checkpoint, trainer, known);
   }
+  if (checkpoint) removeCheckpoint(checkpoint);
   const { parameterCount, isa } = trainer;
   const found = (await recipe.report?.(trainer, data)) ?? [];
   const weights = await weightsOf(trainer);

@@ -68,14 +68,16 @@ async function main() {
     for (const seed of values.seeds.split(',').map(Number)) {
       const steps = values.steps === undefined ? variant.steps : Number(values.steps);
       const { config } = variant;
+      const file = join(folder, `${variantName.replaceAll(' ', '-')}-${seed}`);
       const run = await trainOnce(recipe, variant, {
         ...{ seed, steps, threads: Number(values.threads) },
         onRow: recipe.data && ((row) => console.log(lineOf(row))),
+        // Runs on texts take long enough to be interrupted.
+        ...(recipe.data && { checkpoint: `${file}.checkpoint` }),
       });
       const { heldOutAccuracy, heldOutLoss } = run.log.at(-1);
       const { fine, wants } = judged(variant.expect, run.log.at(-1));
       good &&= fine;
-      const file = join(folder, `${variantName.replaceAll(' ', '-')}-${seed}`);
       writeFileSync(`${file}.csv`, csv(run, { name, variantName, config, commit }));
       const { tokenizer } = await dataOf(recipe);
       const bytes = await modelFile({ config, weights: run.weights, tokenizer });
