@@ -524,6 +524,42 @@ describe('openModel: the tokenizer in files of ours', () => {
     assert.throws(() => tokenizer.encode('z'), { code: 'invalid_argument' });
   });
 
+  test('pieces: the longest at each place, and at the beginning without its space', async () => {
+    const tokens = ['\n', ' Mary', ' M', 'ary', ' and', 'M', '，', '玛丽', '玛'];
+    const { tokenizer, close } = await open(json({ type: 'pieces', tokens }));
+    close();
+    for (const [text, ids] of [
+      ['Mary and Mary', [1, 4, 1]],
+      [' Mary\nMary', [1, 0, 5, 3]],
+      ['玛丽，玛', [7, 6, 8]],
+      ['', []],
+    ]) {
+      assert.deepEqual([...tokenizer.encode(text)], ids, text);
+      assert.deepEqual([...tokenizer.encodePlain(text)], ids, text);
+    }
+    assert.equal(tokenizer.decode([1, 4, 9, 7]), ' Mary and\ufffd玛丽');
+    expectThrows(
+      () => tokenizer.encode('Mary or'),
+      'encode',
+      'invalid_argument',
+      '" or" begins with no piece',
+    );
+  });
+
+  for (const [what, tokens, said] of [
+    ['no list', 'ab', 'pieces are "ab"'],
+    ['an empty one', ['a', ''], 'pieces are [a,]'],
+    ['one twice', ['ab', 'ab'], 'pieces are [ab,ab]'],
+  ]) {
+    test(`pieces that are ${what} are refused`, async () => {
+      await assert.rejects(open(json({ type: 'pieces', tokens })), ({ code, message }) => {
+        assert.equal(code, 'invalid_argument');
+        assert.ok(message.startsWith('load: ') && message.includes(said), message);
+        return true;
+      });
+    });
+  }
+
   for (const [what, text] of [
     ['none', undefined],
     ['one of another type', json({ type: 'spelling' })],

@@ -205,7 +205,7 @@ describe('the plane', () => {
 describe('files', () => {
   test('the embeddings of the file are those of the model: its logits are products with them', async () => {
     const header = await web.headerOf(file);
-    assert.equal(web.charactersOf(header).length, 78);
+    assert.equal(web.tokensOf(header).tokens.length, 78);
     const embedding = await web.embeddingOf(file, header, [78, 128]);
     const { load } = await packageModule('models');
     const model = await load(qkv, { weights: file }, { format: 'f32' });

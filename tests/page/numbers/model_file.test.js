@@ -127,12 +127,14 @@ test('model: numbers of a file are counted by their type, those of most numbers 
   );
 });
 
-test('model: the characters of a file are a list of texts in its metadata', () => {
+test('model: the tokens of a file are a list of texts in its metadata', () => {
   const of = (tokenizer) =>
-    web.charactersOf({ metadata: tokenizer === undefined ? {} : { tokenizer } });
+    web.tokensOf({ metadata: tokenizer === undefined ? {} : { tokenizer } });
   const tokens = ['\n', 'a'];
-  assert.deepEqual(of(JSON.stringify({ type: 'characters', tokens })), tokens);
-  assert.deepEqual(of(JSON.stringify({ type: 'characters', tokens: [] })), []);
+  for (const type of ['characters', 'pieces']) {
+    assert.deepEqual(of(JSON.stringify({ type, tokens })), { type, tokens });
+    assert.deepEqual(of(JSON.stringify({ type, tokens: [] })), { type, tokens: [] });
+  }
   for (const other of [
     ...[undefined, 'null', '{', JSON.stringify({ type: 'bytes', tokens })],
     ...[{ tokens }, { type: 'characters' }, { type: 'characters', tokens: 'ab' }].map((x) =>

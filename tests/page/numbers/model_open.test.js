@@ -33,6 +33,7 @@ function own({ format, changes, more, without = [] } = {}) {
   return weights(safetensors(tensors, { ...ownMetadata(changes), ...more }), 'own.safetensors');
 }
 const characters = (tokens) => ({ tokenizer: JSON.stringify({ type: 'characters', tokens }) });
+const pieces = (tokens) => ({ tokenizer: JSON.stringify({ type: 'pieces', tokens }) });
 const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 /** As the hub has it. */
@@ -83,6 +84,7 @@ test('model: what is said of a file, by its kind', async () => {
     [[own({ format: 'int8' })], { format: 'int8' }],
     [[own({ format: 'bf16' })], { format: 'bf16' }],
     [[own({ more: characters(['\n', ...letters]) })], { tokenizer: 'characters' }],
+    [[own({ more: pieces(['\n', ...letters]) })], { tokenizer: 'pieces' }],
     [
       [own({ changes: { positions: 'alibi' }, without: ['positions'] })],
       { positions: 'alibi', notDrawn: 'alibi' },
@@ -123,6 +125,20 @@ test('model: a text is read by the tokenizer of the file, or as numbers where it
     assert.deepEqual(opened.encode(text), { ids, unknown });
     opened.model.dispose();
   }
+  const words = ['\n', ' Mary', ' and', ' ran', '.', '玛丽', '和', ' R', ' a'];
+  const opened = await open([own({ more: pieces(words) })]);
+  const label = (id) => opened.label(id);
+  assert.deepEqual([opened.begin, [0, 1, 4, 5].map(label)], [0, ['↵', 'Mary', '.', '玛丽']]);
+  assert.deepEqual(opened.encode('Mary and Tom ran, Mary.'), {
+    ids: [1, 2, 3, 1, 4],
+    unknown: ['Tom', ','],
+  });
+  assert.deepEqual(opened.encode('玛丽 和小明'), { ids: [5, 6], unknown: ['小', '明'] });
+  opened.model.dispose();
+  // A space is written where it is all that two tokens differ by.
+  const twins = await open([own({ more: pieces(['\n', ' a', 'a', ' b', ...'cdefg']) })]);
+  assert.deepEqual([1, 2, 3].map(twins.label), ['␣a', 'a', '␣b']);
+  twins.model.dispose();
   const { encode, model } = await open([own()]);
   assert.deepEqual(encode('1 2 99 007 99 9 8'), { ids: [1, 2, 7, 8], unknown: ['99', '9'] });
   model.dispose();

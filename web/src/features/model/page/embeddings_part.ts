@@ -60,10 +60,10 @@ export class EmbeddingsPart extends ModelPart {
     const plane = this.#plane;
     if (text === '') return;
     // The whole text may be a token; else the last character, as somebody types one after another.
-    const [whole, last] = [text, Array.from(text).at(-1) ?? text].map(labelOf);
+    const [whole, word, last] = [text, ` ${text}`, Array.from(text).at(-1) ?? text].map(labelOf);
     const idOf = (wanted: string | undefined) =>
       plane?.labels.findIndex((label) => label === wanted) ?? -1;
-    const id = idOf(whole) >= 0 ? idOf(whole) : idOf(last);
+    const id = [whole, word, last].map(idOf).find((each) => each >= 0) ?? -1;
     if (id >= 0) this.change({ modelNear: id });
   }
 

@@ -11,7 +11,7 @@ export type ModelFiles =
   | { readonly kind: 'address'; readonly name: ShippedName; readonly url: string }
   | { readonly kind: 'files'; readonly files: readonly File[] };
 
-export type TokenizerKind = 'characters' | 'file' | 'none';
+export type TokenizerKind = 'characters' | 'pieces' | 'file' | 'none';
 
 /** Why the heads of a model are not drawn by the other panels. */
 export type NotDrawn = 'alibi' | 'softcap' | 'window';

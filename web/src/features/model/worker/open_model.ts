@@ -1,7 +1,8 @@
 import type { Qkv } from 'qkv';
 import type { LanguageModel, Tokenizer } from 'qkv/models';
-import { charactersOf, embeddingOf, headerOf, typesOf } from './safetensors';
-import { labelsOf } from '../shared/token_label';
+import { charactersIn, piecesIn, type Encoded } from './own_tokens';
+import { embeddingOf, headerOf, tokensOf, typesOf, type OwnTokens } from './safetensors';
+import { labelsOf, labelsOfPieces } from '../shared/token_label';
 import type { ModelFiles, ModelInfo, NotDrawn, TokenizerKind } from '../shared/protocol';
 import { BEGIN, type ShippedName } from '../shared/shipped_models';
 import { sortFiles } from './sorted_files';
@@ -13,7 +14,7 @@ export interface Opened {
   /** What is written of a token. */
   readonly label: (id: number) => string;
   /** The tokens of a text, and what of it none could be made of. */
-  readonly encode: (text: string) => { ids: number[]; unknown: string[] };
+  readonly encode: (text: string) => Encoded;
   /** The token before every text; null: none. */
   readonly begin: number | null;
   /** [vocabulary, dModel] */
@@ -121,22 +122,17 @@ function numbersIn(text: string, vocabulary: number) {
   };
 }
 
-function charactersIn(text: string, ids: ReadonlyMap<string, number>) {
-  const all = Array.from(text);
-  return {
-    ids: all.flatMap((character) => ids.get(character) ?? []),
-    unknown: [...new Set(all.filter((character) => !ids.has(character)))],
-  };
-}
-
 type Words = Pick<Opened, 'label' | 'encode' | 'begin'> & { readonly kind: TokenizerKind };
 
-function wordsOf({ tokenizer, config }: LanguageModel, characters: string[] | null): Words {
+function wordsOf({ tokenizer, config }: LanguageModel, own: OwnTokens | null): Words {
   const label = labelsOf(tokenizer);
-  if (characters) {
-    const places = new Map(characters.map((character, id) => [character, id]));
-    const encode = (text: string) => charactersIn(text, places);
-    return { kind: 'characters', label, encode, begin: places.get(BEGIN) ?? null };
+  if (own) {
+    const { type: kind, tokens } = own;
+    const places = new Map(tokens.map((token, id) => [token, id]));
+    const inText = kind === 'characters' ? charactersIn : piecesIn;
+    const encode = (text: string) => inText(text, places);
+    const begin = places.get(BEGIN) ?? null;
+    return { kind, encode, begin, label: kind === 'characters' ? label : labelsOfPieces(tokens) };
   }
   if (!tokenizer) {
     const encode = (text: string) => numbersIn(text, config.vocabulary);
@@ -185,9 +181,10 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
   const [first] = weights;
   const headers = await Promise.all(weights.map(headerOf));
   const [header = null] = headers;
-  const characters = header && charactersOf(header);
+  const own = header && tokensOf(header);
+  // One of pieces is made by the package, out of the file.
   let tokenizer: Tokenizer | undefined;
-  if (characters) tokenizer = models.charactersTokenizer(characters);
+  if (own?.type === 'characters') tokenizer = models.charactersTokenizer(own.tokens);
   if (bin) tokenizer = models.llama2cTokenizer(await bin.arrayBuffer());
   const source = {
     weights: weights.length === 1 && first ? first : weights,
@@ -204,7 +201,7 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
     }),
   });
   try {
-    const { kind, ...words } = wordsOf(model, characters);
+    const { kind, ...words } = wordsOf(model, own);
     const { vocabulary, dModel } = model.config;
     const embedding =
       header && first ? await embeddingOf(first, header, [vocabulary, dModel]) : null;

@@ -61,13 +61,20 @@ export function typesOf(headers: readonly Header[]): [type: string, count: numbe
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** The tokens of a model of characters, as its file has them; null for a file without. */
-export function charactersOf({ metadata }: Header): string[] | null {
+/** What the file of a trainer says of its tokens: each is a character, or a word or a piece of one. */
+export interface OwnTokens {
+  readonly type: 'characters' | 'pieces';
+  readonly tokens: string[];
+}
+
+/** The tokens of a model of ours, as its file has them; null for a file without. */
+export function tokensOf({ metadata }: Header): OwnTokens | null {
   try {
     const { type, tokens } = recordOf(JSON.parse(metadata['tokenizer'] ?? 'null'));
     const isText = (list: unknown): list is string[] =>
       Array.isArray(list) && list.every((each) => typeof each === 'string');
-    return type === 'characters' && isText(tokens) ? tokens : null;
+    const known = type === 'characters' || type === 'pieces';
+    return known && isText(tokens) ? { type, tokens } : null;
   } catch {
     return null;
   }
