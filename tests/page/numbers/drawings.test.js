@@ -17,7 +17,7 @@ const [temperature, recurrence, scale, block, cost, model, learn, positions] = a
   of('block', 'plots'),
   of('cost', 'plots'),
   of('model', 'plots'),
-  of('learn', 'curves', 'noise_chart', 'run_record'),
+  of('learn', 'curves', 'noise_chart', 'run_record', 'score_curves'),
   of('positions', 'drift_part'),
 ]);
 
@@ -109,7 +109,12 @@ function run(id, steps, births = []) {
   const every = Math.max(1, Math.round(steps / 12));
   const judged = range(Math.floor(steps / every) + 1).map((i) => {
     const step = every * i;
-    return { step, loss: 1.5 * Math.exp(-step / 60), accuracy: 1 - Math.exp(-step / 60) };
+    return {
+      step,
+      loss: 1.5 * Math.exp(-step / 60),
+      accuracy: 1 - Math.exp(-step / 60),
+      best: [step / 999, 0],
+    };
   });
   const born = births.map((step, head) => ({
     score: head ? 'induction' : 'previous',
@@ -255,6 +260,14 @@ const DRAWINGS = {
       const kept = range(count).map((id) => run(id, 20 + 30 * id));
       const current = count > 3 ? null : run(9, 60);
       return learn.drawCurves(pagePen, width, curvesOf('loss', { current, kept, looked: 40 }));
+    },
+  ],
+  'learn scores': [
+    range(20).map((i) => 100 * i),
+    (width, steps) => {
+      const record = new learn.RunRecord(4, { task: 'induction' });
+      record.judged.push(...run(3, steps).judged);
+      return learn.drawScores(pagePen, width, { record, steps, looked: 40 });
     },
   ],
   'learn noise': [[0], (width) => learn.drawNoise(pagePen, width, noise)],

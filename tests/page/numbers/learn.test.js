@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init();
@@ -55,6 +55,44 @@ test('learn: reversal asks for the letters backwards', () => {
     assert.equal(asked.join(''), [...read].reverse().join(''));
   }
 });
+
+test('learn: who gets it: of two people the one who is not named again, and pairs that are held out', () => {
+  const task = web.taskOf('names', '');
+  const isName = (word) => /^[A-Z]/.test(word) && !['When', 'Then', 'After', 'At'].includes(word);
+  const pairs = { train: new Set(), heldOut: new Set() };
+  for (const kind of ['train', 'heldOut']) {
+    const random = web.dice(3);
+    for (let i = 0; i < 300; i += 1) {
+      const { ids, targets } = task[kind](random);
+      const words = ids.map((id) => task.words[id]);
+      const [x, y, again] = words.filter(isName);
+      assert.deepEqual([words.length, words.at(-1)], [14, 'to']);
+      assert.deepEqual(targets.slice(0, -1), Array(13).fill(-1), 'only the last one is asked for');
+      const gets = task.answers[targets.at(-1)];
+      assert.deepEqual([x, y].sort(), [gets, again].sort());
+      pairs[kind].add([x, y].sort().join());
+      // The scores of its heads: where the answer was named, and the second mention of the other one.
+      const at = (score) => web.keysOf(score, { ids, targets }).at(-1);
+      assert.deepEqual(at('gets'), [words.indexOf(gets)]);
+      assert.deepEqual(at('gives'), [words.lastIndexOf(again)]);
+    }
+  }
+  assert.deepEqual([...pairs.heldOut].filter((pair) => pairs.train.has(pair)), []);
+  assert.ok(pairs.train.size > 100 && pairs.heldOut.size > 20);
+}); // prettier-ignore
+
+test('learn: a file of a run is the one of its trainer, with the texts of its tokens', async () => {
+  const { run } = runFor(settingsFor('names', { width: 16, heads: 1 }), 2);
+  const { load } = await packageModule('models');
+  const engine = await (await packageModule('index')).init();
+  const model = await load(engine, { weights: run.file() });
+  const text = 'When Mary and John went to the shop, John gave a book to';
+  const ids = [...model.tokenizer.encode(text)];
+  assert.deepEqual(ids.map((id) => run.task.words[id]), text.replace(',', ' ,').split(' '));
+  assert.equal(model.tokenizer.decode(ids), ` ${text}`);
+  model.dispose();
+  run.dispose();
+}); // prettier-ignore
 
 test('learn: induction repeats different letters, and asks from the second time on', () => {
   const periods = new Set();
@@ -200,7 +238,7 @@ test('learn: a head of induction forms, and the maps are those of the model', ()
   const right = probe.targets.filter((target, i) => target === answers[i]).length;
   assert.ok(right >= 0.9 * probe.targets.filter((target) => target >= 0).length);
   assert.ok(record.writing.accuracy > 0.9, `${record.writing.accuracy}`);
-  assert.equal(web.outcomeOf('first', record, 400).step, record.births[0].step);
+  assert.equal(web.outcomeOf('first', [record], 400).step, record.births[0].step);
   run.dispose();
 });
 

@@ -88,7 +88,10 @@ const newsOf = (settings, step, more) => ({
   ...{ step, births: [], writing: null, rate: 31.7, parameters: 2345 },
   loss: step === 0 ? new Float32Array() : Float32Array.of(3 / step, 2.5 / step),
   accuracy: step === 0 ? new Float32Array() : Float32Array.of(0.25, 1 - 1 / (step + 1)),
-  judged: step % 5 === 0 ? [{ step, loss: 3 / (step + 1), accuracy: step / (step + 2) }] : [],
+  judged:
+    step % 5 === 0
+      ? [{ step, loss: 3 / (step + 1), accuracy: step / (step + 2), best: [0.375, step / 99] }]
+      : [],
   snapshot: snapshotOf(settings, step),
   ...more,
 });
@@ -218,4 +221,37 @@ test('learn: it speaks when a run rests, and every five seconds while it trains'
   clock.now += 9000;
   await news(1, 5);
   assert.equal(spoken(), 'Step 4', 'it rested before');
+});
+
+test('learn: a run is opened with the trained models, with its row as the text', async () => {
+  const { one, press, set, news, say, sent, panel } = await put({ learnTask: 'names' });
+  const open = () => one('[data-do=open]').hidden;
+  assert.ok(open(), 'nothing is trained yet');
+  await press('[data-do=play]');
+  await news(1, 5);
+  assert.ok(open(), 'it is still trained');
+  await press('[data-do=play]');
+  assert.equal(open(), false);
+  let opened;
+  panel.addEventListener('run-opened', ({ detail }) => (opened = detail));
+  sent();
+  await press('[data-do=open]');
+  assert.deepEqual(sent(), ['save']);
+  await say({ type: 'saved', run: 1, bytes: Uint8Array.of(1, 2) });
+  assert.deepEqual([opened.file.name, opened.file.size], ['names-seed1-step5.safetensors', 2]);
+  assert.match(opened.text, /^(When|Then|After|At) .* a \w+ to$/);
+  await set({ learnCausal: false });
+  await press('[data-do=play]');
+  await news(2, 5);
+  await press('[data-do=play]');
+  assert.ok(open(), 'what reads the next token does not predict it');
+});
+
+test('learn: one layer and two are tried one after the other', async () => {
+  const { text, press, sent, panel } = await put({ learnTask: 'names', learnLayers: null, learnExperiment: 'names' }); // prettier-ignore
+  assert.equal(text('[data-do=heads]'), 'Train with one layer, then with two');
+  await press('[data-do=heads]');
+  assert.deepEqual(sent(), ['run 1 with 2', 'play']);
+  const { current, queued } = panel.training;
+  assert.deepEqual([current.settings.layers, queued], [1, 1]);
 });

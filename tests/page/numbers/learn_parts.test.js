@@ -19,7 +19,8 @@ test('learn: a guess before the run, and afterwards what became of it', () => {
   const { part, one, texts } = putPart('div');
   let changes = 0;
   const guess = new web.RunGuess(part, () => changes++);
-  const draw = (settings, record = null, language = 'en') => guess.draw(settings, record, language);
+  const draw = (settings, record = null, language = 'en') =>
+    guess.draw(settings, record ? [record] : [], language);
   const first = settingsFor('induction');
   const learns = settingsFor('copy');
   fire(part, 'change');
@@ -39,7 +40,10 @@ test('learn: a guess before the run, and afterwards what became of it', () => {
   const births = [{ score: 'induction', layer: 0, head: 0, step: 2 }];
   for (const [known, found] of [
     [{ step: 1 }, 'Still open; it will be settled by step 400.'],
-    [{ step: 3, births }, 'In this run an induction head came first, at step 2.'],
+    [
+      { step: 3, births, judged: judgedAt(0.1) },
+      'In this run an induction head came first, at step 2. At that step the largest previous-token score of a head was 0.25, and the largest induction score 0.50. The line at 0.5 is arbitrary. An induction head needs heads before it that mark the previous token, but they need not be finished, and several can share the work: compare both curves.',
+    ],
     [{ step: 400 }, 'In this run neither had formed by step 400.'],
   ]) {
     draw(first, recordOf(first, known));

@@ -23,7 +23,12 @@ function runOf(id, steps, { from = 3, every = 5, births = [], ...more } = {}) {
   const loss = Float32Array.from({ length: steps }, (_, i) => from / (1 + i / 8));
   const judged = [];
   for (let step = 0; step <= steps; step += every) {
-    judged.push({ step, loss: (1.1 * from) / (1 + step / 9), accuracy: step / (steps + 1) });
+    judged.push({
+      step,
+      loss: (1.1 * from) / (1 + step / 9),
+      accuracy: step / (steps + 1),
+      best: [0.1, 0.2],
+    });
   }
   const accuracy = loss.map((value) => Math.max(0, 1 - value / 3));
   const nothing = { snapshot: null, writing: null, rate: 25, parameters: 999 };

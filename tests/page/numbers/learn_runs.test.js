@@ -10,6 +10,7 @@ const web = await modules(
     'shared/tasks',
     'worker/free_running_sample',
     'worker/attention_temperature',
+    'shared/head_scores',
   ].map((name) => `features/learn/${name}`),
 );
 
@@ -87,7 +88,7 @@ function fakeEngine({ cost = () => 10, weights = () => 0.1 } = {}) {
 
 test('learn: what the trainer of a run is made with, and what the first weights tell', () => {
   for (const [task, patch] of [
-    ...['copy', 'reverse', 'induction', 'addition', 'histogram', 'characters'].map((id) => [id, {}]),
+    ...['copy', 'reverse', 'induction', 'addition', 'histogram', 'names', 'characters'].map((id) => [id, {}]),
     ['copy', { causal: false, norm: 'post', positions: 'none', layers: 3, heads: 8, width: 16 }],
   ]) {
     const engine = fakeEngine();
@@ -106,7 +107,9 @@ test('learn: what the trainer of a run is made with, and what the first weights 
     assert.equal(batch, web.heldOut(run.task).batch);
     const { step, judged, births, parameters, loss, writing } = run.news(run.writing());
     assert.deepEqual([step, births, parameters, loss.length], [0, [], 1234, 0]);
-    assert.deepEqual(judged, [{ step: 0, loss: 5, accuracy: 0 }]);
+    const best = judged[0].best.map((score) => score >= 0 && score <= 1);
+    assert.deepEqual(judged, [{ step: 0, loss: 5, accuracy: 0, best: judged[0].best }]);
+    assert.deepEqual(best, web.SCORES_OF[task].map(() => true));
     assert.equal(writing === null, prompt === null);
     run.dispose();
     assert.equal(engine.asked.at(-1)[0], 'disposed');

@@ -13,6 +13,7 @@ const PROBES = {
   induction: 'onrcuyqtonrcuyqtonrcuyqtonrcuyqt',
   addition: '29+18=74',
   histogram: 'beefegheff',
+  names: 'ThenJackandEmmawereatthemarket.Emmashowedaletterto',
   characters: 'ick␣bro',
 };
 
@@ -102,6 +103,7 @@ test('learn: an experiment sets all that it needs, and takes back what was set',
     oneLayer: { learnTask: 'induction', learnLayers: 1 },
     noPositions: { learnTask: 'reverse', learnPositions: 'none' },
     leak: { learnTask: 'addition', learnCausal: false },
+    names: { learnTask: 'names', learnSpeed: 'full' },
     overfit: { learnTask: 'histogram', learnSamples: 64, learnSpeed: 'full' },
     noise: {},
   })) {

@@ -34,12 +34,14 @@ function stage() {
     }
   };
   let changes = 0;
-  const training = new web.Training({ onChange: () => changes++ });
+  const saved = [];
+  const onSaved = ({ id }, bytes) => saved.push([id, ...bytes]);
+  const training = new web.Training({ onChange: () => changes++, onSaved });
   const say = (data) => worker.dispatchEvent(Object.assign(new Event('message'), { data }));
   const numbers = { loss: Float32Array.of(1), accuracy: Float32Array.of(0.5), judged: [] };
   const rest = { births: [], snapshot: null, writing: null, rate: 30, parameters: 9 };
   return {
-    ...{ training, clock, say, worker: () => worker, changes: () => changes },
+    ...{ training, clock, say, saved, worker: () => worker, changes: () => changes },
     sent: () => messages.splice(0).map(({ type, run, step, perSecond, until, settings, seed }) => {
       const more = [run, settings?.heads, step, perSecond, until, seed];
       return [type, ...more.filter((each) => each !== undefined)].join(' ');
@@ -188,6 +190,21 @@ test('learn: a script that does not load is a failure', () => {
   sent();
   training.play(A, '25', false);
   assert.deepEqual(sent().slice(0, 1), ['run 2 4']);
+});
+
+test('learn: the run that trains is asked for as a file, and a file of another is not taken', () => {
+  const { training, sent, say, saved, news } = stage();
+  training.save();
+  training.play(A, '25', false);
+  news(1, 1);
+  sent();
+  training.save();
+  assert.deepEqual(sent(), ['save']);
+  const bytes = (run) => ({ type: 'saved', run, bytes: Uint8Array.of(run, 7) });
+  say(bytes(1));
+  training.restart(B);
+  say(bytes(1));
+  assert.deepEqual(saved, [[1, 1, 7]]);
 });
 
 test('learn: estimating goes on until it is done', () => {

@@ -95,13 +95,19 @@ test('learn: which question is put before a run', () => {
   for (const patch of [{ layers: 1 }, { positions: 'none' }, { causal: false }]) {
     assert.equal(question('induction', patch), 'learns', 'such a model has no such heads');
   }
-  for (const task of web.TASKS.filter((id) => id !== 'induction')) assert.equal(question(task), 'learns');
+  for (const layers of [1, 2, 3]) {
+    const expected = layers < 3 ? 'layers' : 'learns';
+    assert.equal(question('names', { layers }), expected);
+  }
+  for (const task of web.TASKS.filter((id) => id !== 'induction' && id !== 'names')) {
+    assert.equal(question(task), 'learns');
+  }
 }); // prettier-ignore
 
 test('learn: what became of a question, within 20 steps', () => {
   const birth = (score, step) => ({ score, layer: 0, head: 0, step });
   const of = (question, task, known) => {
-    const { answer, step } = web.outcomeOf(question, recordOf(settingsFor(task), known), 20) ?? {};
+    const { answer, step } = web.outcomeOf(question, [recordOf(settingsFor(task), known)], 20) ?? {};
     return answer && `${answer} ${step}`;
   };
   for (const [births, at19, at20] of [
@@ -128,6 +134,21 @@ test('learn: what became of a question, within 20 steps', () => {
     assert.equal(of('learns', 'reverse', { step: 20, judged }), at20);
     assert.equal(of('learns', 'reverse', { step: 20, accuracy: f32(1) }), 'no 20', 'on held-out rows');
   }
+  // What the other kind of head scored then is said, too.
+  const [first] = [{ step: 12, births: [birth('induction', 5)], judged: judgedAt(0, 0) }];
+  const told = web.outcomeOf('first', [recordOf(settingsFor('induction'), first)], 20);
+  assert.deepEqual(told, { answer: 'induction', step: 5, scores: { previous: 0.25, induction: 0.5 } });
+  const layers = (...runs) => {
+    const records = runs.map(([count, ...accuracies]) =>
+      recordOf(settingsFor('names', { layers: count }), { step: 20, judged: judgedAt(...accuracies) }));
+    const { answer, step } = web.outcomeOf('layers', records, 20) ?? {};
+    return answer && `${answer} ${step}`;
+  };
+  assert.equal(layers([1, 0.5]), undefined);
+  assert.equal(layers([2, 0.5, 1]), undefined);
+  assert.equal(layers([1, 0, 0, 0.97]), 'one 10');
+  assert.equal(layers([1, 0.5], [2, 0.5, 1]), 'two 5');
+  assert.equal(layers([1, 0.5], [2, 0.5]), 'more 20');
   const passesAt = (step) => Float32Array.from({ length: 23 }, (_, i) => Number(i >= step));
   assert.equal(of('learns', 'characters', { step: 22, accuracy: passesAt(20) }), 'yes 20', 'of text the rows it learned');
   assert.equal(of('learns', 'characters', { step: 22, accuracy: passesAt(21) }), 'no 20');

@@ -2,6 +2,7 @@ import './styles/index.css';
 import { App } from './app';
 import { keepOffline } from './offline';
 import { catchDrops } from './drops';
+import { openRuns } from './open_runs';
 import { FailurePanel } from './failure';
 import { FirstMinutePanel } from './first_minute';
 import { InstrumentsPanel } from './instruments';
@@ -35,6 +36,7 @@ customElements.define('qkv-first-minute', FirstMinutePanel);
 customElements.define('qkv-panel-map', MapPanel);
 addTools(app);
 catchDrops();
+openRuns();
 watchPanels(app);
 watchLaboratories(
   (patch) => app.set(patch),

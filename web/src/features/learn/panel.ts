@@ -3,9 +3,10 @@ import './style.css';
 import { formatFragment } from '../../state/state';
 import type { Figure } from '../../ui/export_figure';
 import { Panel, type View } from '../panel';
-import { changesFor, HEADS_TRIED } from './page/experiments';
+import { changesFor, SERIES } from './page/experiments';
 import { EXPERIMENTS, type Experiment, type Settings } from './shared/run_settings';
 import { learnFigure } from './page/figure';
+import { probeText } from './page/head_maps';
 import { settingsOf } from './page/settings_of_state';
 import { PanelView } from './page/panel_view';
 import { listen } from './page/controls';
@@ -28,7 +29,10 @@ class LearnPanel extends Panel {
   #spoken = -Infinity;
   #wasPlaying = false;
   #screen: PanelView | null = null;
-  readonly training = new Training({ onChange: () => this.#later() });
+  readonly training = new Training({
+    onChange: () => this.#later(),
+    onSaved: ({ settings, step }, bytes) => this.#open(settings, step, bytes),
+  });
 
   protected template(): string {
     return TEMPLATE;
@@ -134,20 +138,30 @@ class LearnPanel extends Panel {
   #do(what: string): void {
     const [settings, view, { training }] = [this.#settings, this.#view, this];
     if (!settings || !view) return;
-    const { learnSpeed, learnCompare, learnSeed } = view.state;
+    const { learnSpeed, learnCompare, learnSeed, learnExperiment } = view.state;
     if (what === 'play' && training.playing) training.pause();
     else if (what === 'play') training.play(settings, learnSpeed, learnCompare);
     else if (what === 'step') training.step(settings, learnCompare);
     else if (what === 'restart') training.restart(settings);
     else if (what === 'forget') training.forgetKept();
     else if (what === 'live') training.look(null);
+    else if (what === 'open') training.save();
     else if (what === 'noise') training.learnNoise(learnSeed);
     else if (what === 'heads') {
+      const tried = (learnExperiment && SERIES[learnExperiment]) ?? [];
       training.playAll(
-        HEADS_TRIED.map((heads) => ({ ...settings, heads })),
+        tried.map((part) => ({ ...settings, ...part })),
         learnSpeed,
       );
     }
+  }
+
+  /** Has the panel of trained models load a run, with the row that is shown here as its text. */
+  #open(settings: Settings, step: number, bytes: Uint8Array<ArrayBuffer>): void {
+    const { task, seed } = settings;
+    const file = new File([bytes], `${task}-seed${seed}-step${step}.safetensors`);
+    const detail = { file, text: probeText(settings) };
+    this.dispatchEvent(new CustomEvent('run-opened', { bubbles: true, detail }));
   }
 
   override figure(): Promise<Figure | null> {

@@ -1,4 +1,4 @@
-import type { Experiment } from '../shared/run_settings';
+import type { Experiment, Settings } from '../shared/run_settings';
 import type { LearnState } from '../state';
 
 type Changes = Partial<Omit<LearnState, 'learnExperiment'>>;
@@ -8,12 +8,16 @@ const SET_BY: Readonly<Record<Experiment, Changes>> = {
   oneLayer: { learnTask: 'induction', learnLayers: 1 },
   noPositions: { learnTask: 'reverse', learnPositions: 'none' },
   leak: { learnTask: 'addition', learnCausal: false },
+  names: { learnTask: 'names', learnSpeed: 'full' },
   overfit: { learnTask: 'histogram', learnSamples: 64, learnSpeed: 'full' },
   noise: {},
 };
 
-/** Heads that the experiment about overfitting tries one after the other. */
-export const HEADS_TRIED = [1, 2, 4, 8] as const;
+/** What some experiments try one after the other, by the part of the button's name. */
+export const SERIES: Readonly<Partial<Record<Experiment, readonly Partial<Settings>[]>>> = {
+  names: [{ layers: 1 }, { layers: 2 }],
+  overfit: [{ heads: 1 }, { heads: 2 }, { heads: 4 }, { heads: 8 }],
+};
 
 const UNSET: Changes = {
   ...{ learnLayers: null, learnHeads: null, learnWidth: null, learnPositions: null },

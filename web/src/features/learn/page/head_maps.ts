@@ -28,6 +28,22 @@ export function probeOf(settings: Settings): { row: Row; words: readonly string[
   return made;
 }
 
+/** The probe as a text that a model of these tokens reads. */
+export function probeText({ task: id, text }: Settings): string {
+  const task = taskCalled(id, text);
+  const { words, texts = words } = task;
+  return probe(task)
+    .ids.map((token) => texts[token] ?? '')
+    .join('')
+    .trimStart();
+}
+
+/** Whether the panel of trained models can show what comes of these settings: it predicts the next token, and all are words. */
+export function canOpen({ task: id, text, causal }: Settings): boolean {
+  const { words, vocabulary } = taskCalled(id, text);
+  return causal && words.length === vocabulary;
+}
+
 /** Scores of one head, with their names. */
 export function scoresAt(
   { scores }: Snapshot,

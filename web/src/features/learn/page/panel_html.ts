@@ -33,6 +33,8 @@ const LIVE = `
         ${line('plot-scaled learn-thin', 'trained')}${line('plot-scaled', 'judged')}
       </ul>
       <p class="learn-difference hint"></p>
+      ${stageHtml('scores')}
+      <ul class="plot-key learn-score-key"></ul>
     </div>
     <div class="learn-pictures">
       <h3 data-t="learn.maps"></h3>
@@ -78,7 +80,7 @@ const RUN = `
     <div class="learn-transport">
       ${button('play')}${button('step')}${button('restart')}${button('heads', ' hidden')}
       <label class="check"><input type="checkbox" name="compare"> <span data-t="learn.compare"></span></label>
-      ${button('forget', ' hidden')}
+      ${button('forget', ' hidden')}${button('open', ' hidden')}
     </div>
     <p class="learn-status"></p>
     <p class="learn-note hint"></p>

@@ -3,12 +3,15 @@ import { MatrixView } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import type { View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { plotStages, type PlotStage } from '../../../ui/plot_stage';
+import { keyEntryHtml, plotStages, type PlotStage } from '../../../ui/plot_stage';
 import { reasonOf } from '../../../ui/reason';
 import { Answers, rightText, writingNodes } from './answers';
 import { CURVE_HEIGHT, drawCurves } from './curves';
-import { RunGuess } from './run_guess';
-import { LargeMap, MapGrid, MOST_HEADS, probeOf } from './head_maps';
+import { drawScores, SCORE_MARKS, SCORES_HEIGHT } from './score_curves';
+import { SCORES_OF } from '../shared/head_scores';
+import { answers, RunGuess } from './run_guess';
+import { SERIES } from './experiments';
+import { canOpen, LargeMap, MapGrid, MOST_HEADS, probeOf } from './head_maps';
 import { drawNoise, NOISE_HEIGHT } from './noise_chart';
 import type { Snapshot } from '../shared/protocol';
 import type { RunRecord } from './run_record';
@@ -52,7 +55,7 @@ export class PanelView {
   readonly #large: LargeMap;
   readonly #answers: Answers;
   readonly #guess: RunGuess;
-  readonly #plots: Readonly<Record<'accuracy' | 'loss' | 'noise', PlotStage>>;
+  readonly #plots: Readonly<Record<'accuracy' | 'loss' | 'scores' | 'noise', PlotStage>>;
   readonly #written = new Map<string, string>();
 
   constructor(root: HTMLElement, hands: Hands) {
@@ -66,7 +69,7 @@ export class PanelView {
     this.#matrix.addEventListener('cell-shown', () => hands.redraw());
     this.#answers = new Answers(this.#part('.learn-tokens'));
     this.#guess = new RunGuess(this.#part('.learn-guess'), () => hands.redraw());
-    this.#plots = plotStages(root, ['accuracy', 'loss', 'noise']);
+    this.#plots = plotStages(root, ['accuracy', 'loss', 'scores', 'noise']);
   }
 
   #part(selector: string): HTMLElement {
@@ -87,7 +90,7 @@ export class PanelView {
     show(this.#part('.learn-setup'), settings, view.state);
     this.#ownText(scene);
     this.#text('.learn-task', t(`learn.story.${settings.task}`));
-    this.#guess.draw(settings, isOurs ? current : null, language);
+    this.#guess.draw(settings, runsOf(training, settings), language);
     this.#transport(scene, isOurs);
     this.#status(training, isOurs);
     this.#curves(training, settings);
@@ -113,7 +116,7 @@ export class PanelView {
     find(this.#root, '[name=compare]', HTMLInputElement).checked = view.state.learnCompare;
   }
 
-  #transport({ training }: Scene, isOurs: boolean): void {
+  #transport({ view, training }: Scene, isOurs: boolean): void {
     const { playing, current, kept, queued } = training;
     const begun = isOurs && current !== null && current.step > 0;
     this.#text(
@@ -122,8 +125,11 @@ export class PanelView {
     );
     this.#part('[data-do=forget]').hidden = kept.length === 0;
     this.#text('[data-do=forget]', t(FORGETS[kept.length - 1] ?? FORGETS[0]));
+    this.#part('[data-do=open]').hidden =
+      playing || current === null || current.step === 0 || !canOpen(current.settings);
     this.#part('[data-do=live]').hidden = training.looked === null;
-    this.#text('[data-do=heads]', t(queued > 0 ? 'learn.do.headsOn' : 'learn.do.heads'));
+    const series = view.state.learnExperiment === 'names' ? 'learn.do.layers' : 'learn.do.heads';
+    this.#text('[data-do=heads]', t(queued > 0 ? 'learn.do.headsOn' : series));
   }
 
   #status({ current, failure, inSeries }: Training, isOurs: boolean): void {
@@ -148,6 +154,25 @@ export class PanelView {
       this.#plots[measure].show({ height: CURVE_HEIGHT, label, draw });
     }
     this.#text('.learn-difference', comparison(training));
+    this.#scores(training, settings);
+  }
+
+  #scores(training: Training, settings: Settings): void {
+    const { current: record, looked } = training;
+    const input = { record, looked, steps: stepsOf(training, settings) };
+    const seen = record?.settings ?? settings;
+    const ids = SCORES_OF[seen.task];
+    const named = ids.map((id) => t(`learn.score.${id}`));
+    const values = named.map((name, i) => `${name} ${digits(record?.lastJudged?.best[i] ?? 0, 2)}`);
+    this.#plots.scores.show({
+      height: SCORES_HEIGHT,
+      label: t('learn.figure.scores', { values: values.join(t('page.comma')) }),
+      draw: (width) => drawScores(pagePen, width, input),
+    });
+    const key = named.map((name, i) => keyEntryHtml(`plot-${SCORE_MARKS[i]}`, name)).join('');
+    if (this.#written.get('score-key') === key) return;
+    this.#written.set('score-key', key);
+    this.#part('.learn-score-key').innerHTML = key;
   }
 
   #scrubber({ current, looked }: Training): void {
@@ -226,7 +251,7 @@ export class PanelView {
   #experiment({ view, training }: Scene): void {
     const { learnExperiment } = view.state;
     this.#text('.learn-experiment', t(`learn.experiment.${learnExperiment ?? 'own'}`));
-    this.#part('[data-do=heads]').hidden = learnExperiment !== 'overfit';
+    this.#part('[data-do=heads]').hidden = !learnExperiment || !SERIES[learnExperiment];
     this.#part('.learn-noise').hidden = learnExperiment !== 'noise';
     this.#part('.learn-run').hidden = learnExperiment === 'noise';
     const { noise, noiseRuns } = training;
@@ -245,6 +270,13 @@ export class PanelView {
     };
     this.#text('.learn-noise-told', t('learn.noise.told', told));
   }
+}
+
+/** The runs that answer the question before these settings. */
+function runsOf(training: Training, settings: Settings): RunRecord[] {
+  const { current, kept } = training;
+  const all = [...kept, ...(current ? [current] : [])];
+  return all.filter((run) => answers(run.settings, settings));
 }
 
 /** What a run shows: its latest maps, or those of the step that is looked at. */

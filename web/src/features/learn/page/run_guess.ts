@@ -1,9 +1,25 @@
 import { sentences } from '../../../i18n/i18n';
-import { ANSWERS, outcomeOf, questionOf, type Answer } from './guess_outcome';
+import { digits } from '../../../ui/numbers';
+import { ANSWERS, outcomeOf, questionOf, type Answer, type Outcome } from './guess_outcome';
 import type { RunRecord } from './run_record';
 import { sameSettings, taskCalled } from './settings_of_state';
 import type { Settings } from '../shared/run_settings';
 import { t } from '../feature';
+
+/** Whether a run with some settings answers the question that is put before others. */
+export function answers(run: Settings, asked: Settings): boolean {
+  const anyLayers = questionOf(asked) === 'layers' && run.layers < 3;
+  return sameSettings(anyLayers ? { ...run, layers: asked.layers } : run, asked);
+}
+
+/** What became of it, in words. */
+function found(outcome: Outcome): string {
+  const { answer, step, scores } = outcome;
+  const told = t(`learn.outcome.${answer}`, { step });
+  if (!scores || answer === 'neither') return told;
+  const values = { previous: digits(scores.previous, 2), induction: digits(scores.induction, 2) };
+  return sentences(told, t('learn.outcome.scores', values));
+}
 
 /**
  * A question before the run, and afterwards what became of it. It may be passed over: Play does not wait for it. Not
@@ -27,16 +43,17 @@ export class RunGuess {
 
   #answerFor(settings: Settings): Answer | null {
     const guessed = this.#guessed;
-    return guessed && sameSettings(guessed.settings, settings) ? guessed.answer : null;
+    return guessed && answers(guessed.settings, settings) ? guessed.answer : null;
   }
 
-  draw(settings: Settings, record: RunRecord | null, language: string): void {
+  /** `records`: the runs that answer it. */
+  draw(settings: Settings, records: readonly RunRecord[], language: string): void {
     this.#settings = settings;
     const { budget } = taskCalled(settings.task, settings.text).defaults;
     const question = questionOf(settings);
-    const begun = record !== null && record.step > 0;
+    const begun = records.some(({ step }) => step > 0);
     const answer = this.#answerFor(settings);
-    const outcome = begun ? outcomeOf(question, record, budget) : undefined;
+    const outcome = begun ? outcomeOf(question, records, budget) : undefined;
     const key = [
       JSON.stringify(settings),
       begun,
@@ -53,10 +70,9 @@ export class RunGuess {
       return;
     }
     const said = answer ? t('learn.youSaid', { answer: t(`learn.say.${answer}`) }) : '';
-    const found = outcome
-      ? t(`learn.outcome.${outcome.answer}`, { step: outcome.step })
-      : t('learn.outcome.open', { budget });
-    this.#root.textContent = sentences(asked, said, found);
+    const open = question === 'layers' ? 'learn.outcome.openLayers' : 'learn.outcome.open';
+    const told = outcome ? found(outcome) : t(open, { budget });
+    this.#root.textContent = sentences(asked, said, told);
   }
 
   #ask(asked: string, question: keyof typeof ANSWERS, answer: Answer | null): void {

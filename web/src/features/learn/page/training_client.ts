@@ -13,6 +13,8 @@ const perSecondOf = (speed: Speed) => (speed === 'full' ? null : Number(speed));
 export interface TrainingListener {
   /** Something is to be drawn anew; `drawn` is to be called when it was. */
   onChange(): void;
+  /** A run was asked for as a file, and this is it. */
+  onSaved(record: RunRecord, bytes: Uint8Array<ArrayBuffer>): void;
 }
 
 /** The runs of the panel and the worker that trains them. Nothing is started before the first press. */
@@ -175,6 +177,11 @@ export class Training {
     this.#listener.onChange();
   }
 
+  /** Asks for the run that trains as a file. */
+  save(): void {
+    if (this.#lab.isRunning && !this.#lost) this.#lab.send({ type: 'save' });
+  }
+
   learnNoise(seed: number): void {
     this.noiseRuns = true;
     this.failure = null;
@@ -205,6 +212,7 @@ export class Training {
   #receive(message: Exclude<FromWorker, LabFailed>): void {
     if (message.type === 'news') this.#take(message.run, message.news);
     else if (message.type === 'moment') this.#recall(message.run, message.snapshot);
+    else if (message.type === 'saved') this.#saved(message.run, message.bytes);
     else {
       this.noise = message.news;
       this.noiseRuns = !message.news.done;
@@ -233,6 +241,10 @@ export class Training {
     this.inSeries = true;
     this.playing = true;
     this.#play();
+  }
+
+  #saved(run: number, bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.current?.id === run) this.#listener.onSaved(this.current, bytes);
   }
 
   #recall(run: number, snapshot: NonNullable<RunRecord['shown']>): void {

@@ -2,7 +2,7 @@ import { prefixMatches } from '../../../domain/prefix_matching';
 import type { TaskId } from './run_settings';
 
 /** Ways of reading that a head may learn; each has a score between 0 and 1. */
-export type ScoreId = 'previous' | 'induction' | 'source' | 'mirror' | 'same';
+export type ScoreId = 'previous' | 'induction' | 'source' | 'mirror' | 'same' | 'gets' | 'gives';
 
 /** A head has learned to read in a way when its score passes this. */
 export const BORN = 0.5;
@@ -14,6 +14,7 @@ export const SCORES_OF: Readonly<Record<TaskId, readonly ScoreId[]>> = {
   induction: ['previous', 'induction'],
   addition: ['previous'],
   histogram: ['same'],
+  names: ['gets', 'gives'],
   characters: ['previous', 'induction'],
 };
 
@@ -33,6 +34,13 @@ const KEYS: Readonly<Record<ScoreId, Keys>> = {
     const wanted = targets[query]!;
     return wanted < 0 ? [] : places(ids, (key) => key <= query && ids[key] === wanted);
   },
+  /** In a sentence of names: where the answer was named. */
+  gets: (ids, targets, query) => KEYS.source(ids, targets, query),
+  /** Where a word other than its own comes again: in a sentence of names, the one who gives. */
+  gives: (ids, targets, query) =>
+    targets[query]! < 0
+      ? []
+      : places(ids, (key) => ids[key] !== ids[query] && ids.indexOf(ids[key]!) < key),
   /** The place that is as far from the end as it is from the beginning. */
   mirror: (ids, _targets, query) => [ids.length - 1 - query],
   /** The other places of its own token. */

@@ -22,11 +22,13 @@ export interface Birth {
   readonly step: number;
 }
 
-/** How well it does on rows that it is judged by. */
+/** How well it does on rows that it is judged by, and what its heads attend to then. */
 export interface Judged {
   readonly step: number;
   readonly loss: number;
   readonly accuracy: number;
+  /** Of each score of the task the largest that a head has. */
+  readonly best: readonly number[];
 }
 
 /** What the model writes after the beginning of rows that it is judged by, when it reads its own answers. */
@@ -68,11 +70,14 @@ export type ToWorker =
   | { readonly type: 'drawn' }
   | { readonly type: 'at'; readonly run: number; readonly step: number }
   | { readonly type: 'forget'; readonly run: number }
+  /** The run that trains, as a file. */
+  | { readonly type: 'save' }
   | { readonly type: 'noise'; readonly seed: number };
 
 export type FromWorker =
   | { readonly type: 'news'; readonly run: number; readonly news: News }
   | { readonly type: 'moment'; readonly run: number; readonly snapshot: Snapshot }
+  | { readonly type: 'saved'; readonly run: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'noise'; readonly news: NoiseNews }
   | LabFailed;
 /** Weights of one observation of each level, and how far estimates are off. */

@@ -7,6 +7,7 @@ export const TASKS = [
   'induction',
   'addition',
   'histogram',
+  'names',
   'characters',
 ] as const;
 export type TaskId = (typeof TASKS)[number];
@@ -57,6 +58,7 @@ export const EXPERIMENTS = [
   'oneLayer',
   'noPositions',
   'leak',
+  'names',
   'overfit',
   'noise',
 ] as const;

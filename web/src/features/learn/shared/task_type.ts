@@ -16,6 +16,8 @@ export interface Task {
   /** How a token is written where it is read, and where it is an answer. */
   readonly words: readonly string[];
   readonly answers: readonly string[];
+  /** How a token is written in a text, where that is another way than `words`. */
+  readonly texts?: readonly string[];
   /**
    * Tokens of a row that are given when the model writes on by itself: each answer is the next token. Null: the answers
    * are not the next tokens, and all of them are given at once.

@@ -1,5 +1,6 @@
 import { dice, type Dice } from '../../../domain/random_ints';
 import type { Defaults, TaskId } from './run_settings';
+import { names } from './names_task';
 import type { Row, Task } from './task_type';
 import { characters } from './text_task';
 
@@ -152,6 +153,8 @@ const histogram = endless(
   },
 );
 
+const givers = names(base);
+
 // ---- all of them ----
 
 export function taskOf(id: TaskId, text: string): Task {
@@ -166,6 +169,8 @@ export function taskOf(id: TaskId, text: string): Task {
       return addition;
     case 'histogram':
       return histogram;
+    case 'names':
+      return givers;
     case 'characters':
       return characters(text, base);
   }

@@ -35,6 +35,7 @@ export function characters(text: string, base: Defaults): Task {
     vocabulary: words.length,
     length,
     words: words.map(written),
+    texts: words,
     answers: words.map(written),
     prompt: Math.max(1, length >> 2),
     train: window(ids.slice(0, cut), length),

@@ -7,6 +7,7 @@ import type { Row, Task } from '../shared/task_type';
 import { batches, heldOut, probe, taskOf, type Batch } from '../shared/tasks';
 import { Tempered } from './attention_temperature';
 import { write } from './free_running_sample';
+import { withTokens } from './file_tokens';
 
 /** Snapshots of a run; of four layers of eight heads at 32 tokens they take 13 MB. */
 const KEPT = 96;
@@ -72,21 +73,29 @@ export class Run {
 
   #judge(): void {
     const { loss, accuracy } = this.#trainer.evaluate(this.#heldOut);
-    this.#judged.push({ step: this.steps, loss, accuracy });
     const snapshot = this.snapshot();
+    const best = this.#keys.map((_, i) => Math.max(...this.#scoresIn(snapshot, i)));
+    this.#judged.push({ step: this.steps, loss, accuracy, best });
     this.history.add(snapshot);
     this.#keys.forEach(({ id }, i) => this.#look(snapshot, id, i));
   }
 
   /** Whether a head reads in a way for the first time. */
-  #look({ step, scores }: Snapshot, score: ScoreId, index: number): void {
-    const { layers, heads } = this.settings;
+  #look(snapshot: Snapshot, score: ScoreId, index: number): void {
+    const { heads } = this.settings;
     if (this.#born.has(score)) return;
-    const all = scores.subarray(index * layers * heads, (index + 1) * layers * heads);
+    const { step } = snapshot;
+    const all = this.#scoresIn(snapshot, index);
     const best = all.indexOf(Math.max(...all));
     if (all[best]! <= BORN) return;
     this.#born.add(score);
     this.#births.push({ score, layer: Math.floor(best / heads), head: best % heads, step });
+  }
+
+  /** One score of all heads. */
+  #scoresIn({ scores }: Snapshot, index: number): Float32Array {
+    const { layers, heads } = this.settings;
+    return scores.subarray(index * layers * heads, (index + 1) * layers * heads);
   }
 
   /** What the heads read in the probe now. */
@@ -134,6 +143,12 @@ export class Run {
     };
     [this.#loss, this.#accuracy, this.#judged, this.#births] = [[], [], [], []];
     return news;
+  }
+
+  /** The model as a file that the panel of trained models reads. */
+  file(): Uint8Array<ArrayBuffer> {
+    const { words, texts = words } = this.task;
+    return withTokens(this.#trainer.save(), texts);
   }
 
   dispose(): void {

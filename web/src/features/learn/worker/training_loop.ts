@@ -64,6 +64,9 @@ export class Session {
       case 'forget':
         this.#histories.delete(message.run);
         break;
+      case 'save':
+        this.#save();
+        break;
       case 'noise':
         this.#study = new NoiseStudy(this.#qkv, message.seed);
         break;
@@ -94,6 +97,11 @@ export class Session {
   #pause(): void {
     this.#playing = false;
     this.#tell(true);
+  }
+
+  #save(): void {
+    const bytes = this.#run?.file();
+    if (bytes) this.#post({ type: 'saved', run: this.#id, bytes }, [bytes.buffer]);
   }
 
   #recall(run: number, step: number): void {
