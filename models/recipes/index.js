@@ -8,6 +8,7 @@ import { austen } from './austen.js';
 import { fixedVector } from './fixed_vector.js';
 import { histogram } from './histogram.js';
 import { induction } from './induction.js';
+import { names } from './names.js';
 import { novels } from './novels.js';
 import { phones } from './phones.js';
 import { recurrence } from './recurrence.js';
@@ -16,5 +17,5 @@ import { tang } from './tang.js';
 
 export const recipes = {
   ...{ induction, reversal, histogram, 'fixed-vector': fixedVector, recurrence },
-  ...{ austen, tang, phones, novels },
+  ...{ austen, tang, phones, novels, names },
 };

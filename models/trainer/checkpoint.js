@@ -22,8 +22,8 @@ export async function readCheckpoint(path, trainer, run) {
   if (!existsSync(path)) return null;
   const bytes = readFileSync(path);
   const end = bytes.indexOf(10);
-  const known = JSON.parse(bytes.subarray(0, end).toString());
-  if (JSON.stringify(known.run) !== JSON.stringify(run)) return null;
+  const { run: of, ...known } = JSON.parse(bytes.subarray(0, end).toString());
+  if (JSON.stringify(of) !== JSON.stringify(run)) return null;
   let at = end + 1;
   for (const [i, { shape }] of trainer.arrays.entries()) {
     const size = 4 * shape.reduce((product, extent) => product * extent, 1);

@@ -45,41 +45,50 @@ export async function weightsOf(trainer) {
   return weights;
 }
 
+/** Steps of a run from where it stands, each row of its log told and written down. */
+async function steps(trainer, { recipe, variant, data, how, about }) {
+  const { seed, steps: count, onRow = () => {}, checkpoint } = how;
+  const next = data.batches(seed);
+  const every = Math.max(1, Math.round(count / LOG_ROWS));
+  const kept = checkpoint ? await readCheckpoint(checkpoint, trainer, about) : null;
+  const { log, step, ...so } = kept ?? { log: [], seconds: 0, step: 0 };
+  for (let n = 0; n < step; ++n) next();
+  for (let n = step + 1; n <= count; ++n) {
+    const start = performance.now();
+    const { gradientNorm, learningRate, ...result } = await trainer.step(next());
+    so.seconds += (performance.now() - start) / 1000;
+    if (n % every > 0 && n < count) continue;
+    const held = await judge(trainer, data.heldOut);
+    if (held.accuracy >= (variant.expect?.atLeast ?? Infinity)) so.reached ??= n;
+    log.push({
+      ...{ step: n, loss: result.loss, accuracy: result.accuracy, gradientNorm, learningRate },
+      ...{ heldOutLoss: held.loss, heldOutAccuracy: held.accuracy, seconds: so.seconds },
+    });
+    onRow(log.at(-1));
+    if (checkpoint) await writeCheckpoint(checkpoint, trainer, { run: about, log, step: n, ...so });
+  }
+  if (checkpoint) removeCheckpoint(checkpoint);
+  const found = (await recipe.report?.(trainer, data)) ?? [];
+  return { log, found, ...so };
+}
+
 /**
  * One run: the rows of its log, how it ended, its weights, and what the recipe found in the model, in lines. `onRow` is told each row
  * when there is one. With the path of a `checkpoint` the run is written there with every row, and resumes from there.
  */
 export async function trainOnce(recipe, variant, how) {
-  const { seed, steps, threads, onRow = () => {}, checkpoint } = how;
   const { config, options } = variant;
-  const settings = { ...recipe.options, ...options, seed };
+  const settings = { ...recipe.options, ...options, seed: how.seed };
   const data = await dataOf(recipe);
-  const trainer = await trainerOf(config, settings, { threads });
-  const next = data.batches(seed);
-  const every = Math.max(1, Math.round(steps / LOG_ROWS));
-  const about = { config, settings, steps };
-  const kept = checkpoint ? await readCheckpoint(checkpoint, trainer, about) : null;
-  let { log, reached, seconds, step } = kept ?? { log: [], seconds: 0, step: 0 };
-  for (let n = 0; n < step; ++n) next();
-  for (let n = step + 1; n <= steps; ++n) {
-    const start = performance.now();
-    const result = await trainer.step(next());
-    seconds += (performance.now() - start) / 1000;
-    if (n % every > 0 && n < steps) continue;
-    const { loss, accuracy } = await judge(trainer, data.heldOut);
-    if (accuracy >= (variant.expect?.atLeast ?? Infinity)) reached ??= n;
-    log.push({ ...result, heldOutLoss: loss, heldOutAccuracy: accuracy, seconds });
-    onRow(log.at(-1));
-    step = n;
-    const known = { run: about, log, reached, seconds, step };
-    if (checkpoint) await writeCheckpoint(checkpoint, trainer, known);
+  const trainer = await trainerOf(config, settings, { threads: how.threads });
+  try {
+    const about = { config, settings, steps: how.steps };
+    const ended = await steps(trainer, { recipe, variant, data, how, about });
+    const { parameterCount, isa } = trainer;
+    return { ...ended, parameterCount, isa, settings, weights: await weightsOf(trainer) };
+  } finally {
+    trainer.dispose();
   }
-  if (checkpoint) removeCheckpoint(checkpoint);
-  const { parameterCount, isa } = trainer;
-  const found = (await recipe.report?.(trainer, data)) ?? [];
-  const weights = await weightsOf(trainer);
-  trainer.dispose();
-  return { log, reached, seconds, parameterCount, isa, settings, found, weights };
 }
 
 /** Steps of a short run, its seed, and the instruction set whose arithmetic is the same everywhere: four lanes, two roundings. */

@@ -9,11 +9,14 @@ import * as austen from '../../models/data/austen.js';
 import { charactersOf, characterTokenizer } from '../../models/data/characters.js';
 import { checked, fetchArchive, isPresent, NotFetched } from '../../models/data/fetch.js';
 import { discountsOf, kneserNey } from '../../models/data/kneser_ney.js';
+import { givingSentence, namesTokenizer, otherSentence, partsOf } from '../../models/data/names.js';
+import { piecesOf, pieceTokenizer } from '../../models/data/pieces.js';
 import { editDistance, tokenizerOf, wordsOf } from '../../models/data/phones.js';
 import { readR, readRDatabase } from '../../models/data/r_data.js';
 import { endsOf, rhymer } from '../../models/data/rhyme.js';
 import * as tang from '../../models/data/tang.js';
 import { accuracies } from '../../models/recipes/phones.js';
+import { randomOf } from '../../models/recipes/random.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'qkv-data-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -270,3 +273,48 @@ test('phones: distances, and the way that is nearest', () => {
   ]);
   assert.deepEqual(found, { words: 0.5, phones: 0.857 }); // one error in seven phones
 });
+
+test('pieces: byte pairs by hand, and the longest piece at each place', () => {
+  // " aab" 3 times and "aa" once: a a 4 times, a b and " " a 3 times each; then aa b and " " aa 3 times each.
+  assert.deepEqual(piecesOf('aa aab aab aab', 4), [' ', 'a', 'aa', 'b']);
+  assert.deepEqual(piecesOf('aa aab aab aab', 6), [' ', ' aa', ' aab', 'a', 'aa', 'b']);
+  const { encode, decode, json } = pieceTokenizer([' aa', 'a', 'aa', 'b', ' b']);
+  const read = (text) => Array.from(encode(text), (id) => json.tokens[id]);
+  assert.deepEqual(read('aab aaa'), ['aa', 'b', ' aa', 'a']);
+  assert.deepEqual(read('b b'), ['b', ' b']);
+  assert.deepEqual(Array.from(pieceTokenizer([' Mary', 'a']).encode('Marya')), [0, 1]);
+  assert.equal(decode(encode(' aab')), ' aab');
+  assert.throws(() => encode('a c'), { message: '" " begins no token' });
+});
+
+test('names: who gets it is one of two people and not the one who gives, and what is held out stays so', () => {
+  const random = randomOf(5);
+  const { encode, tokens } = namesTokenizer();
+  for (const name of ['english', 'chinese']) {
+    const parts = partsOf(name);
+    const spaced = name === 'english' ? ' ' : '';
+    for (const [which, people, other] of [
+      [{}, parts.names, parts.heldOutNames],
+      [{ names: 'heldOutNames', templates: 'heldOut' }, parts.heldOutNames, parts.names],
+    ]) {
+      for (let i = 0; i < 50; ++i) {
+        const sentence = givingSentence(random, name, which);
+        const { gets, gives } = sentence;
+        const named = sentence.tokens.filter((token) => people.includes(token.trim()));
+        assert.deepEqual(named.filter((token) => token === gets).length, 2);
+        assert.deepEqual(named.filter((token) => token === gives).length, 2);
+        assert.equal(sentence.tokens[sentence.asked], gets);
+        assert.ok(!sentence.tokens.some((token) => other.includes(token.trim())));
+        // As a reader types it, it is the same tokens.
+        const text = sentence.tokens.join('').trimStart();
+        assert.deepEqual(Array.from(encode(text), (id) => tokens[id]), sentence.tokens);
+      }
+    }
+    const alone = Array.from({ length: 200 }, () => otherSentence(random, name));
+    assert.ok(alone.every(({ asked }) => asked === -1));
+    const all = new Set(alone.flatMap((sentence) => sentence.tokens));
+    for (const held of [...parts.heldOutNames, ...parts.heldOutPlaces]) {
+      assert.ok(all.has(spaced + held), held);
+    }
+  }
+}); // prettier-ignore

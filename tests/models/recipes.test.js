@@ -1,10 +1,14 @@
 // npm run train: recipes, the native trainer behind them, and their logs.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { recipes } from '../../models/recipes/index.js';
 import { batches } from '../../models/recipes/random.js';
+import { headNames, headScores, withoutHead } from '../../models/trainer/heads.js';
 import { languageModel, seq2seq, trainerOf } from '../../models/trainer/native.js';
 import { csv, trainOnce } from '../../models/trainer/run.js';
 import { draw, sample } from '../../models/trainer/sample.js';
@@ -46,7 +50,7 @@ test('train: a seed gives the same run again, another seed another', async () =>
 
 test('train: every recipe that makes its data makes rows that its models take', async () => {
   const made = Object.entries(recipes).filter(([, { data }]) => !data);
-  assert.equal(made.length, 5);
+  assert.equal(made.length, 6);
   for (const [name, recipe] of made) {
     for (const [variant, { config }] of Object.entries(recipe.variants)) {
       const trainer = await trainerOf(config, { ...recipe.options, seed: 3 });
@@ -153,4 +157,53 @@ test('train: the command names what it does not know', async () => {
     command('induction', '--variant', 'ten layers'),
     /unknown variant ten layers, expected two layers, one layer/,
   );
+});
+
+test('train: a run that was interrupted resumes to the same bits', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-train-'));
+  const checkpoint = join(folder, 'run');
+  const how = { seed: 6, steps: 6, threads: 1 };
+  const whole = await trainOnce(induction, two, how);
+  let rows = 0;
+  const interrupted = trainOnce(induction, two, {
+    ...{ ...how, checkpoint },
+    onRow: () => {
+      if ((rows += 1) === 4) throw new Error('interrupted');
+    },
+  });
+  await assert.rejects(interrupted, { message: 'interrupted' });
+  assert.ok(existsSync(checkpoint));
+  const seen = [];
+  const rest = await trainOnce(induction, two, {
+    ...{ ...how, checkpoint },
+    onRow: ({ step }) => seen.push(step),
+  });
+  assert.deepEqual(seen, [4, 5, 6], 'three steps were written down');
+  for (const [name, { data }] of whole.weights) {
+    assert.deepEqual(rest.weights.get(name).data, data, name);
+  }
+  const told = ({ log }) => log.map(({ step, loss, heldOutLoss }) => [step, loss, heldOutLoss]);
+  assert.deepEqual(told(rest), told(whole));
+  assert.ok(!existsSync(checkpoint), 'a run that has ended leaves none');
+  rmSync(folder, { recursive: true });
+});
+
+test('heads: scores by their definition, and without a head its part of the output is gone', async () => {
+  const config = { vocabulary: 6, numLayers: 2, dModel: 8, numHeads: 2, dFeedForward: 0, maxLength: 8 }; // prettier-ignore
+  const trainer = await languageModel(config, { deviation: 1, seed: 9 });
+  const ids = [1, 2, 3, 1, 2, 3];
+  const { weights } = await trainer.forward(ids, { layers: [1] });
+  const at = (query, key) => weights[0][36 + 6 * query + key];
+  const found = (await headScores(trainer, ids)).find(({ name }) => name === '1.1');
+  const mean = (all) => all.reduce((a, b) => a + b) / all.length;
+  const near = (x, y) => assert.ok(Math.abs(x - y) < 1e-6, `${x}, ${y}`);
+  near(found.previous, mean([1, 2, 3, 4, 5].map((query) => at(query, query - 1))));
+  near(found.induction, mean([at(3, 1), at(4, 2), at(5, 3)]));
+  // Without both heads of both layers the stream is that of the embeddings: each token for itself.
+  const logits = async (list) => (await trainer.forward(list)).logits.slice(-6);
+  const none = (list) => headNames(config).reduceRight((inner, head) => () => withoutHead(trainer, head, inner), () => logits(list))(); // prettier-ignore
+  const before = await logits(ids);
+  assert.deepEqual(await none([1, 2, 3]), await none([5, 4, 3]));
+  assert.deepEqual(await logits(ids), before, 'the weights are back');
+  trainer.dispose();
 });
