@@ -148,7 +148,7 @@ class LearnPanel extends Panel {
     else if (what === 'open') training.save();
     else if (what === 'noise') training.learnNoise(learnSeed);
     else if (what === 'heads') {
-      const tried = (learnExperiment && SERIES[learnExperiment]) ?? [];
+      const tried = SERIES[learnExperiment === 'names' ? 'names' : 'overfit'];
       training.playAll(
         tried.map((part) => ({ ...settings, ...part })),
         learnSpeed,

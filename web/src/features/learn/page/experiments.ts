@@ -14,7 +14,7 @@ const SET_BY: Readonly<Record<Experiment, Changes>> = {
 };
 
 /** What some experiments try one after the other, by the part of the button's name. */
-export const SERIES: Readonly<Partial<Record<Experiment, readonly Partial<Settings>[]>>> = {
+export const SERIES: Readonly<Record<'names' | 'overfit', readonly Partial<Settings>[]>> = {
   names: [{ layers: 1 }, { layers: 2 }],
   overfit: [{ heads: 1 }, { heads: 2 }, { heads: 4 }, { heads: 8 }],
 };

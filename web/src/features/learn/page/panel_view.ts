@@ -251,7 +251,7 @@ export class PanelView {
   #experiment({ view, training }: Scene): void {
     const { learnExperiment } = view.state;
     this.#text('.learn-experiment', t(`learn.experiment.${learnExperiment ?? 'own'}`));
-    this.#part('[data-do=heads]').hidden = !learnExperiment || !SERIES[learnExperiment];
+    this.#part('[data-do=heads]').hidden = !(learnExperiment && learnExperiment in SERIES);
     this.#part('.learn-noise').hidden = learnExperiment !== 'noise';
     this.#part('.learn-run').hidden = learnExperiment === 'noise';
     const { noise, noiseRuns } = training;
