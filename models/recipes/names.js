@@ -12,7 +12,6 @@ import { randomOf } from './random.js';
 
 const BATCH = 64;
 const LENGTH = 24;
-const HELD_OUT_BATCHES = 8;
 const HELD_OUT_SEED = 0x7fffffff;
 /** In one sentence of so many nobody gives anything. */
 const OTHERS = 5;

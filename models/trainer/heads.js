@@ -16,8 +16,7 @@ export const headNames = ({ numLayers, numHeads }) =>
  * right after an earlier place of the query's token (prefix matching, Olsson et al. 2022).
  */
 export async function headScores(trainer, ids) {
-  const { numLayers, numHeads } = trainer.config;
-  const layers = Array.from({ length: numLayers }, (_, layer) => layer);
+  const layers = Array.from({ length: trainer.config.numLayers }, (_, layer) => layer);
   const { weights } = await trainer.forward(ids, { layers });
   const length = ids.length;
   const matches = matchesOf(ids);

@@ -542,7 +542,7 @@ describe('openModel: the tokenizer in files of ours', () => {
       () => tokenizer.encode('Mary or'),
       'encode',
       'invalid_argument',
-      '" or" begins with no piece',
+      'the text has " or"',
     );
   });
 

@@ -30,7 +30,10 @@ export function piecesTokenizer(pieces: readonly string[], fn: string): Tokenize
       if (id !== undefined) return { id, end };
     }
     const was = describe(text.slice(at, at + 12));
-    throw new QkvError('invalid_argument', `encode: ${was} begins with no piece of the model`);
+    throw new QkvError(
+      'invalid_argument',
+      `encode: the text has ${was}, expected pieces of the model`,
+    );
   };
   const encode = (text: string): number[] => {
     const found: number[] = [];
