@@ -131,28 +131,6 @@ const { asksOf, COMPUTED_IDS, FEATURES, PANEL_IDS } = await modules(
   ...['features/index', 'features/computed'],
 );
 
-test('panels: the tour, from the map to what a developer needs', () => {
-  const tour = [
-    ...[
-      'lookup',
-      'map',
-      'flow',
-      'pair',
-      'row',
-      'temperature',
-      'scale',
-      'masks',
-      'positions',
-      'block',
-    ],
-    ...['recurrence', 'learn', 'model', 'cost', 'checks', 'use'],
-  ];
-  assert.deepEqual(
-    PANEL_IDS.filter((id) => tour.includes(id)),
-    tour,
-  );
-});
-
 test('panels: those that request something of frames are those whose folder answers it', () => {
   const answers = (id) => existsSync(join(root, `web/src/features/${id}/worker/frame_feature.ts`));
   assert.deepEqual(COMPUTED_IDS, PANEL_IDS.filter(answers));
