@@ -33,7 +33,7 @@ export const CHAPTERS = {
   order: { picture: true, shown: [], laboratory: ['positions', 'extrapolation'], settings: true },
   blocks: { picture: true, shown: [], laboratory: ['block'], settings: true },
   before: { picture: true, shown: [], laboratory: ['recurrence'], settings: false },
-  words: { shown: [], laboratory: ['words'], see: ['model'], settings: false },
+  words: { picture: true, shown: [], laboratory: ['words'], see: ['model'], settings: false },
   learning: { shown: ['learn'], laboratory: [], settings: false },
   trained: { shown: ['model'], laboratory: [], settings: false },
   cost: { picture: true, shown: [], laboratory: ['cost', 'linear'], settings: false },

@@ -7,6 +7,7 @@ import { HeadsPicture } from './page/heads';
 import { MasksPicture } from './page/masks';
 import { OrderPicture } from './page/order';
 import { ScoresPicture } from './page/scores';
+import { WordsPicture } from './page/words';
 
 for (const [chapter, Picture] of Object.entries({
   before: BeforePicture,
@@ -16,6 +17,7 @@ for (const [chapter, Picture] of Object.entries({
   masks: MasksPicture,
   order: OrderPicture,
   scores: ScoresPicture,
+  words: WordsPicture,
 })) {
   customElements.define(`qkv-picture-${chapter}`, Picture);
 }
