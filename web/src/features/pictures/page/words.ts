@@ -26,11 +26,13 @@ export class WordsPicture extends Panel {
 
   update({ list, query, look }: View): void {
     if (!this.changed(list, query, look)) return;
+    // As for most tables of words: “The” and “the” are the same.
+    const tokens = list.tokens.map((token) => token.toLowerCase());
     const counts = new Map<string, number>();
-    for (const token of list.tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
+    for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
     const words = [...counts.keys()].slice(0, MOST);
-    this.#places = words.map((word) => list.tokens.indexOf(word));
-    const chosen = list.tokens[query];
+    this.#places = words.map((word) => tokens.indexOf(word));
+    const chosen = tokens[query];
     const rows = words.map((word) => {
       const row = rowOf(word, (column) => (words[column] === word ? 1 : 0), words.length);
       row.classList.toggle('picture-chosen', word === chosen);
