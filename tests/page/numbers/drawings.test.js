@@ -129,6 +129,7 @@ function run(id, steps, births = []) {
       accuracy: numbers.map((x) => 1 - x),
       judged,
       births: born,
+      tuned: [],
       snapshot: null,
       writing: null,
       rate: 1,
@@ -245,6 +246,15 @@ const DRAWINGS = {
     (width, step) =>
       learn.drawCurves(pagePen, width, curvesOf('accuracy', { current: run(3, 200, [step, 150]) })),
   ],
+  'learn accuracy, tuned': [
+    range(21).map((i) => 10 * i),
+    (width, step) => {
+      const current = run(3, 200);
+      const tunings = [[1, 32, 0], [10, 32, 0], [0.1, 128, 0.3]]; // oxfmt-ignore
+      tunings.forEach(([rate, batch, dropout], i) => current.tuned.push({ rate, batch, dropout, step: i * step })); // oxfmt-ignore
+      return learn.drawCurves(pagePen, width, curvesOf('accuracy', { current, steps: 400 }));
+    },
+  ],
   'learn loss, steps': [
     range(20).map((i) => 100 * i),
     (width, steps) =>
@@ -267,7 +277,8 @@ const DRAWINGS = {
     (width, steps) => {
       const record = new learn.RunRecord(4, { task: 'induction' });
       record.judged.push(...run(3, steps).judged);
-      return learn.drawScores(pagePen, width, { record, steps, looked: 40 });
+      // The axis holds what a run of its task takes.
+      return learn.drawScores(pagePen, width, { record, steps: Math.max(400, steps), looked: 40 });
     },
   ],
   'learn noise': [[0], (width) => learn.drawNoise(pagePen, width, noise)],

@@ -10,7 +10,13 @@ const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init();
 const names = [
   ...['worker/attention_temperature', 'shared/tasks', 'shared/head_scores', 'worker/run'],
-  ...['worker/noise_study', 'shared/noise_levels', 'page/run_record', 'page/guess_outcome'],
+  ...[
+    'worker/noise_study',
+    'worker/tunable_trainer',
+    'shared/noise_levels',
+    'page/run_record',
+    'page/guess_outcome',
+  ],
 ];
 const web = await modules('domain/random_ints', ...names.map((name) => `features/learn/${name}`));
 
@@ -206,9 +212,16 @@ test('learn: scores are the mean weights on the keys of their definitions', () =
   assert.ok(Math.abs(even - mean([2, 3, 4, 5, 6].map((n) => 1 / n))) < 1e-6);
 });
 
+const ownTuning = ({ task, text }) => ({
+  ...{ rate: 1, dropout: 0 },
+  batch: web.taskOf(task, text).defaults.batch,
+});
+const begun = (settings, tuning) =>
+  new web.Run(qkv, settings, { ...ownTuning(settings), ...tuning });
+
 /** A run after so many steps, with all its news as a record of the page. */
 function runFor(settings, steps) {
-  const run = new web.Run(qkv, settings);
+  const run = begun(settings);
   const record = new web.RunRecord(1, settings);
   for (let i = 0; i < steps; i += 1) run.step();
   record.add(run.news(run.writing()), null);
@@ -245,7 +258,7 @@ test('learn: a head of induction forms, and the maps are those of the model', ()
 test('learn: the same settings are the same run, whatever is looked at meanwhile', () => {
   const settings = settingsFor('copy', { width: 16, heads: 2 });
   const { run: a } = runFor(settings, 12);
-  const b = new web.Run(qkv, settings);
+  const b = begun(settings);
   for (let i = 0; i < 12; i += 1) {
     b.step();
     b.news(b.writing());
@@ -257,8 +270,8 @@ test('learn: the same settings are the same run, whatever is looked at meanwhile
 
 test('learn: a temperature divides the scores, and what a step adds to the queries', () => {
   const settings = settingsFor('reverse', { width: 16, heads: 2 });
-  const warm = new web.Run(qkv, { ...settings, temperature: 2 });
-  const plain = new web.Run(qkv, settings);
+  const warm = begun({ ...settings, temperature: 2 });
+  const plain = begun(settings);
   const [half, whole] = [warm.snapshot().weights, plain.snapshot().weights];
   for (let row = 0; row < half.length / 16; row += 1) {
     // softmax(s / 2) is the root of softmax(s), normalised.
@@ -291,6 +304,65 @@ test('learn: a temperature divides the scores, and what a step adds to the queri
   assert.ok(Math.abs(moved[1] / 3e-3 - 1) < 0.01, `${moved}`);
   trainer.dispose();
 });
+
+test('learn: another learning rate acts from the next step on, on the same weights and moments', () => {
+  const config = { vocabulary: 26, numLayers: 1, dModel: 16, numHeads: 2, dFeedForward: 0, maxLength: 16 };
+  const fixed = { seed: 1, clipNorm: 0, weightDecay: 0, deviation: 0.08 };
+  const making = {
+    make: (options) => qkv.languageModel(config, { ...fixed, ...options }),
+    ...{ learningRate: { peak: 4e-3, warmup: 2, steps: 50, final: 2e-4 }, temperature: 2 },
+  };
+  const own = { rate: 1, batch: 32, dropout: 0 };
+  const rows = web.batches(web.taskOf('reverse', ''), 1, null);
+  const [held, next, ...first] = Array.from({ length: 6 }, () => rows.next().value);
+  const [a, b] = [1, 2].map(() => new web.TunableTrainer(making, own));
+  for (const batch of first) for (const each of [a, b]) each.step(batch);
+  const read = ({ current }) => current.parameters().names.map((name) => current.parameters().value(name).data);
+  const before = read(a);
+  b.tune({ ...own, rate: 0.1, dropout: 0.5 });
+  b.tune({ ...own, rate: 10 });
+  assert.deepEqual(read(b), before);
+  assert.deepEqual(b.current.evaluate(held), a.current.evaluate(held));
+  const [one, ten] = [a.step(next), b.step(next)];
+  assert.deepEqual([ten.loss, ten.step], [one.loss, one.step]);
+  assert.ok(Math.abs(ten.learningRate / one.learningRate - 10) < 1e-4, 'the schedule goes on');
+  // A step of AdamW is proportional to the rate, in the folded queries, too.
+  const [slow, fast] = [read(a), read(b)];
+  before.forEach((data, i) => data.forEach((from, j) => {
+    const [small, large] = [slow[i][j] - from, fast[i][j] - from];
+    assert.ok(Math.abs(large - 10 * small) < 2e-6, `${large}, ${small}`);
+  }));
+  for (const each of [a, b]) each.dispose();
+}); // prettier-ignore
+
+test('learn: rows per step and dropout change while a run goes on, and its news say from which step', () => {
+  const settings = settingsFor('copy', { width: 16, heads: 2 });
+  const a = begun(settings, { batch: 8, dropout: 0.3 });
+  const b = begun(settings);
+  b.tune({ rate: 1, batch: 8, dropout: 0.3 });
+  for (let i = 0; i < 4; i += 1) for (const run of [a, b]) run.step();
+  assert.deepEqual(a.snapshot(), b.snapshot(), 'as if it had begun so');
+  b.tune({ rate: 1, batch: 128, dropout: 0 });
+  b.step();
+  const { tuned, learningRate } = b.news(null);
+  assert.deepEqual(tuned.map(({ step, batch, dropout }) => [step, batch, dropout]), [[0, 32, 0], [0, 8, 0.3], [4, 128, 0]]);
+  assert.ok(Math.abs(learningRate - 3e-3) < 1e-8);
+  assert.deepEqual(b.news(null).tuned, []);
+  for (const run of [a, b]) run.dispose();
+  // The rows that come do not depend on how many come at a time.
+  for (const samples of [null, 12]) {
+    let size = 3;
+    const task = web.taskOf('copy', '');
+    const [some, all] = [web.batches(task, 5, samples, () => size), web.batches(task, 5, samples, () => 12)];
+    const taken = [3, 1, 8].flatMap((count) => {
+      size = count;
+      const { ids, batch } = some.next().value;
+      assert.equal(batch, count);
+      return [...ids];
+    });
+    assert.deepEqual(taken, [...all.next().value.ids]);
+  }
+}); // prettier-ignore
 
 test('learn: without a mask it looks answers up, and cannot write', () => {
   const { run, record } = runFor(settingsFor('addition', { causal: false }), 40);

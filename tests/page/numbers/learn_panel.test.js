@@ -85,7 +85,8 @@ function snapshotOf({ task, text, layers, heads }, step) {
   };
 }
 const newsOf = (settings, step, more) => ({
-  ...{ step, births: [], writing: null, rate: 31.7, parameters: 2345 },
+  ...{ step, births: [], tuned: [], learningRate: 0.003, writing: null, rate: 31.7 },
+  parameters: 2345,
   loss: step === 0 ? new Float32Array() : Float32Array.of(3 / step, 2.5 / step),
   accuracy: step === 0 ? new Float32Array() : Float32Array.of(0.25, 1 - 1 / (step + 1)),
   judged:
@@ -131,6 +132,29 @@ test('learn: a run on the page, from the first press to another run beside it', 
   await set({ language: 'zh' });
   assert.equal(play(), '暂停');
 });
+
+test('learn: learning rate, rows and dropout act on the run that trains', async () => {
+  const { text, one, press, enter, news, sent, state } = await put();
+  const told = () => text('.learn-tuned');
+  assert.deepEqual(['rate', 'batch', 'dropout'].map((name) => one(`[name=${name}]`).value), ['1', '32', '0']); // prettier-ignore
+  assert.match(told(), /act from the next step on/);
+  await enter('batch', '16');
+  assert.deepEqual(sent(), [], 'nothing trains yet');
+  await press('[data-do=play]');
+  const tuning = { rate: 1, batch: 16, dropout: 0 };
+  await news(1, 5, { tuned: [{ ...tuning, step: 0 }] });
+  assert.match(told(), / Learning rate of the last step: 0\.0030\.$/);
+  sent();
+  await enter('rate', '10');
+  assert.deepEqual([sent(), state().learnRate], [['tune'], '10']);
+  await news(1, 10, { tuned: [{ ...tuning, rate: 10, step: 6 }] });
+  assert.match(told(), /Changes in this run: Learning rate: × 1, × 10 from step 6\.$/);
+  assert.match(one('[data-figure=accuracy]').textContent, /Learning rate: × 10/);
+  assert.equal(text('[data-do=play]'), 'Pause', 'the run goes on');
+  sent();
+  await enter('task', 'reverse');
+  assert.deepEqual([sent(), one('[name=rate]').value], [[], '1'], 'the run of before keeps its tuning');
+}); // prettier-ignore
 
 test('learn: a step that is looked at is that of the maps and of the judgement, or both are named', async () => {
   const { press, news, moment, enter, text, one, panel } = await put();

@@ -42,7 +42,7 @@ test('learn: a guess before the run, and afterwards what became of it', () => {
     [{ step: 1 }, 'Still open; it will be settled by step 400.'],
     [
       { step: 3, births, judged: judgedAt(0.1) },
-      'In this run an induction head came first, at step 2. At that step the largest previous-token score of a head was 0.25, and the largest induction score 0.50. The line at 0.5 is arbitrary. An induction head needs heads before it that mark the previous token, but they need not be finished, and several can share the work: compare both curves.',
+      'In this run an induction head came first, at step 2. At that step the largest previous-token score was 0.25 and the largest induction score 0.50. The line at 0.5 is arbitrary, and several heads can share the work of marking the previous token: compare both curves of scores.',
     ],
     [{ step: 400 }, 'In this run neither had formed by step 400.'],
   ]) {

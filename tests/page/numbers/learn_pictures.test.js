@@ -32,7 +32,7 @@ function runOf(id, steps, { from = 3, every = 5, births = [], ...more } = {}) {
   }
   const accuracy = loss.map((value) => Math.max(0, 1 - value / 3));
   const nothing = { snapshot: null, writing: null, rate: 25, parameters: 999 };
-  record.add({ step: steps, loss, accuracy, judged, births, ...nothing }, 2);
+  record.add({ step: steps, loss, accuracy, judged, births, tuned: [], ...nothing }, 2);
   return record;
 }
 const birth = (score, step) => ({ score, layer: 0, head: 1, step });

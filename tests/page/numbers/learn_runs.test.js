@@ -71,7 +71,7 @@ function fakeEngine({ cost = () => 10, weights = () => 0.1 } = {}) {
         now += cost(trainer.steps);
         asked.push(['step', ids.length, targets.length, batch]);
         trainer.steps += 1;
-        return { loss: 4 / trainer.steps, accuracy: 1 - 1 / trainer.steps };
+        return { loss: 4 / trainer.steps, accuracy: 1 - 1 / trainer.steps, learningRate: 1 };
       },
       evaluate({ batch }) {
         asked.push(['evaluate', batch]);
@@ -84,6 +84,12 @@ function fakeEngine({ cost = () => 10, weights = () => 0.1 } = {}) {
   return { asked, languageModel };
 }
 
+const begun = (engine, settings) =>
+  new web.Run(engine, settings, {
+    ...{ rate: 1, dropout: 0 },
+    batch: web.taskOf(settings.task, settings.text).defaults.batch,
+  });
+
 // ---- one run ----
 
 test('learn: what the trainer of a run is made with, and what the first weights tell', () => {
@@ -93,7 +99,7 @@ test('learn: what the trainer of a run is made with, and what the first weights 
   ]) {
     const engine = fakeEngine();
     const settings = settingsFor(task, patch);
-    const run = new web.Run(engine, settings);
+    const run = begun(engine, settings);
     const [[, config], [, options], [, batch]] = engine.asked;
     const { vocabulary, length, defaults, prompt } = run.task;
     const { layers, heads, width, positions, causal, norm, seed } = settings;
@@ -103,7 +109,8 @@ test('learn: what the trainer of a run is made with, and what the first weights 
     });
     // A temperature is exact without clipping and decay.
     const { learningRate, deviation } = defaults;
-    assert.deepEqual(options, { seed, learningRate, deviation, clipNorm: 0, weightDecay: 0 });
+    const always = { clipNorm: 0, weightDecay: 0, dropout: 0 };
+    assert.deepEqual(options, { seed, learningRate, deviation, ...always });
     assert.equal(batch, web.heldOut(run.task).batch);
     const { step, judged, births, parameters, loss, writing } = run.news(run.writing());
     assert.deepEqual([step, births, parameters, loss.length], [0, [], 1234, 0]);
@@ -122,7 +129,7 @@ test('learn: a head that passes a half is told of once, at the judgement that sa
     weights: (layer, head, query, key, steps) =>
       layer === 1 && head === 2 && query + key === 15 ? mirror[steps - (steps % 5)] : 0.125,
   });
-  const run = new web.Run(engine, settingsFor('reverse', { layers: 2, heads: 3 }));
+  const run = begun(engine, settingsFor('reverse', { layers: 2, heads: 3 }));
   const told = () => run.news(null).births;
   assert.deepEqual(told(), []);
   for (let i = 0; i < 9; i += 1) run.step();
@@ -142,7 +149,7 @@ test('learn: each score has its heads, and the head that has most of it', () => 
     },
   });
   const settings = settingsFor('induction', { layers: 2, heads: 2 });
-  const run = new web.Run(engine, settings);
+  const run = begun(engine, settings);
   for (let i = 0; i < 10; i += 1) run.step();
   const { births, snapshot } = run.news(null);
   assert.deepEqual(births, [{ score: 'previous', layer: 0, head: 1, step: 5 }]);
@@ -158,7 +165,7 @@ test('learn: each score has its heads, and the head that has most of it', () => 
 
 test('learn: news are of the steps since the last, and a snapshot only of new ones', () => {
   const engine = fakeEngine({ cost: (step) => [10, 20, 5, 8, 4, 2, 16][step] });
-  const run = new web.Run(engine, settingsFor('copy'));
+  const run = begun(engine, settingsFor('copy'));
   const tell = (steps) => {
     for (let i = 0; i < steps; i += 1) run.step();
     const { step, loss, accuracy, judged, snapshot } = run.news(null);
@@ -173,7 +180,7 @@ test('learn: news are of the steps since the last, and a snapshot only of new on
 });
 
 test('learn: steps a second are a mean that forgets a tenth with each step', () => {
-  const run = new web.Run(fakeEngine({ cost: (step) => [10, 20][step] }), settingsFor('copy'));
+  const run = begun(fakeEngine({ cost: (step) => [10, 20][step] }), settingsFor('copy'));
   run.step();
   assert.equal(run.news(null).rate, 100);
   run.step();
@@ -181,7 +188,7 @@ test('learn: steps a second are a mean that forgets a tenth with each step', () 
 });
 
 test('learn: an answer is the likeliest token, with its probability', () => {
-  const run = new web.Run(fakeEngine(), settingsFor('copy'));
+  const run = begun(fakeEngine(), settingsFor('copy'));
   const { answers, certainty } = run.snapshot();
   const { ids } = web.probe(run.task);
   ids.forEach((id, place) => {
@@ -195,7 +202,7 @@ test('learn: an answer is the likeliest token, with its probability', () => {
 
 test('learn: a run keeps 96 moments, and looks at no others', () => {
   const engine = fakeEngine();
-  const run = new web.Run(engine, settingsFor('reverse'));
+  const run = begun(engine, settingsFor('reverse'));
   const looks = () => engine.asked.filter(([what]) => what === 'forward').length;
   for (let i = 0; i < 95; i += 1) run.step();
   assert.equal(run.history.steps.length, 96);

@@ -32,6 +32,8 @@ function fakeModel({ vocabulary, numLayers, numHeads }, step, dispose) {
     ...{ steps: 0, parameterCount: 7, model: { forward }, dispose },
     parameters: () => ({ names: [] }),
     evaluate: () => ({ loss: 1, accuracy: 0.5 }),
+    save: () => Uint8Array.of(trainer.steps),
+    load: ([steps]) => (trainer.steps = steps),
     step() {
       step(trainer.steps);
       trainer.steps += 1;
@@ -88,7 +90,8 @@ function stage() {
   };
 }
 
-const run = (id, patch) => ({ type: 'run', run: id, settings: settingsFor('copy', patch) });
+const tuning = { rate: 1, batch: 32, dropout: 0 };
+const run = (id, patch) => ({ type: 'run', run: id, settings: settingsFor('copy', patch), tuning });
 const play = (perSecond, end = null) => ({ type: 'play', perSecond, until: end });
 const [pause, step] = ['pause', 'step', 'drawn'].map((type) => ({ type }));
 
@@ -121,6 +124,23 @@ for (const [what, perSecond, cost, pauses, steps, delay] of [
     assert.deepEqual([made, one.waiting.length, one.waiting[0].delay], [steps, 1, delay]);
   });
 }
+
+test('learn: a run is tuned while it trains, and where it rests it is told at once', () => {
+  const { tell, turn, said, disposed } = stage();
+  const tune = (patch) => tell({ type: 'tune', tuning: { ...tuning, ...patch } });
+  tune({ rate: 3 });
+  tell(run(1), play(25));
+  said();
+  tune({ rate: 3 });
+  assert.deepEqual([said(), disposed], [[], [1]], 'another trainer took over');
+  tune({ rate: 3, batch: 1 });
+  turn(100);
+  tell(pause);
+  const news = said().flatMap((message) => message.news.tuned);
+  assert.deepEqual([news.map(({ batch }) => batch), disposed], [[32, 1], [1]]);
+  tune({ dropout: 0.5 });
+  assert.deepEqual(said()[0].news.tuned, [{ ...tuning, dropout: 0.5, step: 3 }]);
+}); // prettier-ignore
 
 test('learn: moments of runs are kept until they are forgotten', () => {
   const { tell, said } = stage();

@@ -39,7 +39,7 @@ function stage() {
   const training = new web.Training({ onChange: () => changes++, onSaved });
   const say = (data) => worker.dispatchEvent(Object.assign(new Event('message'), { data }));
   const numbers = { loss: Float32Array.of(1), accuracy: Float32Array.of(0.5), judged: [] };
-  const rest = { births: [], snapshot: null, writing: null, rate: 30, parameters: 9 };
+  const rest = { births: [], tuned: [], snapshot: null, writing: null, rate: 30, parameters: 9 };
   return {
     ...{ training, clock, say, saved, worker: () => worker, changes: () => changes },
     sent: () => messages.splice(0).map(({ type, run, step, perSecond, until, settings, seed }) => {
@@ -76,6 +76,31 @@ test('learn: playing, pausing and playing on is one run, up to its budget and th
   assert.deepEqual(sent(), [`play 1 ${2 * BUDGET}`, 'step']);
 });
 
+test('learn: a tuning acts on a run of its settings and on a series, and on all that begin', () => {
+  const { training, sent, news, ids } = stage();
+  const [own, fast] = [1, 10].map((rate) => ({ rate, batch: 32, dropout: 0 }));
+  const tunes = (settings, tuning) => {
+    sent();
+    training.tune(settings, tuning);
+    return sent();
+  };
+  assert.deepEqual(tunes(A, own), [], 'there is no run');
+  training.play(A, '25', false);
+  assert.deepEqual(tunes(settingsFor(), fast), ['tune']);
+  assert.deepEqual(tunes(A, { ...fast }), [], 'the same');
+  assert.deepEqual(tunes(B, own), [], 'settings of another run');
+  assert.deepEqual(tunes(A, fast), [], 'it acts since before');
+  news(1, 5, { tuned: [{ ...own, step: 0 }, { ...fast, step: 3 }] });
+  training.restart(A, true);
+  assert.deepEqual(ids(), [2, 1], 'with another tuning it is another run');
+  news(2, 5, { tuned: [{ ...fast, step: 0 }] });
+  training.restart(A, true);
+  assert.deepEqual(ids(), [3, 1]);
+  training.playAll([B, C], '25');
+  assert.deepEqual(tunes(A, own), ['tune'], 'one of a series');
+  assert.deepEqual(tunes(settingsFor({ task: 'copy' }), fast), []);
+}); // prettier-ignore
+
 test('learn: a run is as old as it played', () => {
   const { training, news, clock } = stage();
   training.play(A, '25', false);
@@ -94,7 +119,7 @@ test('learn: a run is as old as it played', () => {
   assert.equal(training.seconds, 2.5);
   const { births } = training.current;
   assert.deepEqual(births.map(({ seconds }) => seconds), [2, null, 2.5, null], 'step by step none is told'); // prettier-ignore
-  training.restart(A);
+  training.restart(A, false);
   assert.equal(training.seconds, 0);
 });
 
@@ -111,7 +136,7 @@ test('learn: the run before stays if that is wanted, and the worker forgets the 
   news(2, 20);
   assert.equal(training.current.step, 0, 'news of a run that was replaced');
   news(3, 1);
-  assert.deepEqual(begun('restart', C), [[4, 1], ['forget 3', 'run 4 8']]); // prettier-ignore
+  assert.deepEqual(begun('restart', C, true), [[4, 1], ['forget 3', 'run 4 8']]); // prettier-ignore
   news(4, 1);
   training.forgetKept();
   assert.deepEqual([ids(), sent()], [[4], ['forget 1']]);
@@ -141,7 +166,12 @@ test('learn: runs one after the other, of which the last three stay', () => {
   assert.deepEqual([ids(), training.inSeries], [[8, 7], false]);
 });
 
-for (const [name, ...args] of [['pause'], ['step', B, false], ['restart', A], ['step', A, true]]) {
+for (const [name, ...args] of [
+  ['pause'],
+  ['step', B, false],
+  ['restart', A, false],
+  ['step', A, true],
+]) {
   test(`learn: a press of ${name} ends a series`, () => {
     const { training, news } = stage();
     training.playAll([A, B, C], '5');
@@ -159,7 +189,7 @@ const failed = { type: 'failed', failure: { code: 'out_of_memory', message: 'no 
 for (const [name, ...args] of [
   ['play', A, '25', true],
   ['step', A, true],
-  ['restart', A],
+  ['restart', A, false],
   ['learnNoise', 3],
 ]) {
   test(`learn: after a failure everything rests until a press of ${name}`, () => {
@@ -202,7 +232,7 @@ test('learn: the run that trains is asked for as a file, and a file of another i
   assert.deepEqual(sent(), ['save']);
   const bytes = (run) => ({ type: 'saved', run, bytes: Uint8Array.of(run, 7) });
   say(bytes(1));
-  training.restart(B);
+  training.restart(B, false);
   say(bytes(1));
   assert.deepEqual(saved, [[1, 1, 7]]);
 });

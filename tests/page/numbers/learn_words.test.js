@@ -42,7 +42,7 @@ test('learn: how a run stands', () => {
   });
   assert.equal(
     web.statusOf(record),
-    'Step 2 · training loss 2.75, accuracy 99.7% · held-out: loss 1.50, accuracy 25% · 30 steps/s of training · 12,345 weights, trained here',
+    'Step 2 · training loss 2.75, accuracy 99.7% · held-out: loss 1.50, accuracy 25% · 30 steps/s · 12,345 weights',
   );
   assert.equal(web.spokenOf(record), 'Step 2: loss 1.50, accuracy 25 percent on held-out rows.');
   assert.deepEqual(web.birthsOf(record), [
@@ -78,10 +78,19 @@ test('learn: how runs differ', () => {
   const sameRows = ['layers', 'heads', 'positions', 'causal', 'norm'];
   for (const [patch, words] of patches) {
     const other = { ...base, ...patch };
-    assert.equal(web.differences(other, base), words);
+    assert.equal(web.differences(recordOf(other), recordOf(base)), words);
     const [name] = Object.keys(patch);
     assert.equal(web.sameBatches(base, other), name === undefined || sameRows.includes(name), name);
   }
+  const own = { rate: 1, batch: 32, dropout: 0 };
+  const tunedTo = (...all) => recordOf(base, { step: 9, tuned: all.map(([step, patch]) => ({ ...own, ...patch, step })) });
+  const steady = tunedTo([0, {}]);
+  for (const [tuned, words] of [
+    [[[0, { batch: 8 }]], 'Rows per step: 8'],
+    [[[0, { rate: 3 }], [0, {}]], ''],
+    [[[0, {}], [4, { rate: 10 }], [6, { rate: 10, dropout: 0.3 }], [8, { rate: 0.1 }]],
+      'Learning rate: × 1, × 10 from step 4, × 0.1 from step 8, Dropout: 0, 0.3 from step 6, 0 from step 8'],
+  ]) assert.equal(web.differences(tunedTo(...tuned), steady), words);
   const [now, a, b, c] = [{}, { layers: 1 }, { heads: 8 }, { seed: 2 }].map((patch) => recordOf({ ...base, ...patch }, { step: 3 }));
   const said = (current, ...kept) => web.comparison({ current, kept });
   assert.equal(said(null, a) + said(now), '', 'of one run there is nothing to say');
@@ -164,7 +173,15 @@ test('learn: a run keeps all of its news', () => {
     const said = { step: all.length, loss, accuracy: loss.map((value) => value / 2) };
     record.add(
       {
-        ...{ judged: [], births: [], snapshot: null, writing: null, rate: 3, parameters: 4 },
+        ...{
+          judged: [],
+          births: [],
+          tuned: [],
+          snapshot: null,
+          writing: null,
+          rate: 3,
+          parameters: 4,
+        },
         ...said,
         ...more,
       },

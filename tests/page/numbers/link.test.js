@@ -88,6 +88,9 @@ const PARTS = [
   ['learnNorm', 'post', 'ln=post'],
   ['learnTemperature', 0.25, 'lta=0.25'],
   ['learnSamples', 64, 'lf=64'],
+  ['learnRate', '10', 'lr=10'],
+  ['learnBatch', 64, 'lb=64'],
+  ['learnDropout', '0.3', 'lo=0.3'],
   ['learnText', 'a b', 'lx=a+b'],
   ['learnCompare', true, 'lk=1'],
   ['learnExperiment', 'leak', 'le=leak'],
@@ -114,8 +117,8 @@ const LIMITS = (
   'sample 1 9999, maskSize 1 16, maskShuffle 0 999999, shift 0 128, position 0 65536, pair 0 31, ' +
   'rotaryQ 0 4096, rotaryK 0 4096, positionsSeed 0 999999, blockDepth 1 24, blockSeed 1 9999, ' +
   'recurrenceSeed 1 9999, recurrenceHead 0 1, learnSeed 0 999999, learnLayers 1 4, learnHeads 1 8, ' +
-  'learnWidth 16 128, learnTemperature 0.1 10, learnSamples 4 512, learnMap 0 31, modelAt 0 255, ' +
-  'modelTemperature 0 3, modelTopK 0 9999, modelTopP 0.01 1, modelSeed 0 999999, modelNear 0 999999'
+  'learnWidth 16 128, learnTemperature 0.1 10, learnSamples 4 512, learnBatch 1 256, ' +
+  'learnMap 0 31, modelAt 0 255, modelTemperature 0 3, modelTopK 0 9999, modelTopP 0.01 1, modelSeed 0 999999, modelNear 0 999999'
 ).split(', ');
 
 test('links: what links were sent with is there, and in the order of the link', () => {

@@ -97,7 +97,7 @@ describe('model: parts without an answer', () => {
 
 test('numbers that are typed are brought between the limits that a link has', () => {
   const setup = document.createElement('div');
-  setup.innerHTML = web.TASK_CONTROLS + web.MODEL_CONTROLS;
+  setup.innerHTML = web.MODEL_CONTROLS;
   const changes = [];
   web.listen(setup, (patch) => changes.push(patch));
   const [next, write] = [web.NextPart, web.WritePart].map((Part) => put(Part, 'state-change'));

@@ -21,6 +21,7 @@ export function runsOf(web) {
     record.add(
       {
         ...{ step, judged, births, snapshot: null, writing: null, rate: 29.5, parameters: 12345 },
+        ...{ tuned: [], learningRate: 0.003 },
         ...{ loss: new Float32Array(), accuracy: new Float32Array(), ...more },
       },
       seconds,

@@ -39,7 +39,7 @@ async function learned(page) {
     return !playing && current?.latest?.step === current?.step;
   });
   await nextFrame(page);
-  return band(page, '.learn-transport', '.learn-live');
+  return band(page, '.learn-live', '.learn-live');
 }
 
 /** A model of the page's language: what it expects after a text, and what it writes. */

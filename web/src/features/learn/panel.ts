@@ -7,7 +7,7 @@ import { changesFor, SERIES } from './page/experiments';
 import { EXPERIMENTS, type Experiment, type Settings } from './shared/run_settings';
 import { learnFigure } from './page/figure';
 import { probeText } from './page/head_maps';
-import { settingsOf } from './page/settings_of_state';
+import { settingsOf, tuningOf } from './page/settings_of_state';
 import { PanelView } from './page/panel_view';
 import { listen } from './page/controls';
 import { TEMPLATE } from './page/panel_html';
@@ -45,7 +45,7 @@ class LearnPanel extends Panel {
     });
     const form = this.find('.learn-setup', HTMLFormElement);
     form.addEventListener('submit', (event) => event.preventDefault());
-    listen(form, (patch) => this.change(patch));
+    listen(this, (patch) => this.change(patch));
     this.addEventListener('click', (event) => this.#clicked(event));
     const scrub = this.find('[name=scrub]', HTMLInputElement);
     scrub.addEventListener('input', () => this.#look(scrub.valueAsNumber));
@@ -58,6 +58,8 @@ class LearnPanel extends Panel {
   update(view: View): void {
     this.#view = view;
     this.training.setSpeed(view.state.learnSpeed);
+    const settings = this.#settings;
+    if (settings) this.training.tune(settings, tuningOf(view.state, settings));
     this.#later();
   }
 
@@ -142,7 +144,7 @@ class LearnPanel extends Panel {
     if (what === 'play' && training.playing) training.pause();
     else if (what === 'play') training.play(settings, learnSpeed, learnCompare);
     else if (what === 'step') training.step(settings, learnCompare);
-    else if (what === 'restart') training.restart(settings);
+    else if (what === 'restart') training.restart(settings, learnCompare);
     else if (what === 'forget') training.forgetKept();
     else if (what === 'live') training.look(null);
     else if (what === 'open') training.save();

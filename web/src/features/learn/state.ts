@@ -11,7 +11,15 @@ import {
   type Limits,
   type StateOf,
 } from '../../state/field';
-import { EXPERIMENTS, NORMS, POSITIONS, SPEEDS, TASKS } from './shared/run_settings';
+import {
+  DROPOUTS,
+  EXPERIMENTS,
+  NORMS,
+  POSITIONS,
+  RATES,
+  SPEEDS,
+  TASKS,
+} from './shared/run_settings';
 
 /** A link stays short enough to send. */
 const LONGEST_TEXT = 1000;
@@ -39,6 +47,10 @@ export const learnFields = {
   ),
   /** Rows it is trained on, again and again; null: new ones in every step. */
   learnSamples: powerOfTwo('lf', [4, 512]),
+  /** What acts from the next step on: by how much the learning rate is multiplied, rows of a step, and dropout. */
+  learnRate: optional(choice('lr', '1', RATES)),
+  learnBatch: powerOfTwo('lb', [1, 256]),
+  learnDropout: optional(choice('lo', '0', DROPOUTS)),
   /** What the task of characters reads; null: what the page has in the reader's language. */
   learnText: optional(freeText('lx', LONGEST_TEXT)),
   /** Whether the run before stays on the curves when another begins. */

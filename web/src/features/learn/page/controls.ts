@@ -2,15 +2,25 @@ import type { Limits } from '../../../state/field';
 import { LIMITS } from '../../../state/state';
 import { find } from '../../../ui/dom';
 import { changesForTask } from './experiments';
-import { NORMS, POSITIONS, SPEEDS, TASKS, type Settings } from '../shared/run_settings';
+import {
+  DROPOUTS,
+  NORMS,
+  POSITIONS,
+  RATES,
+  SPEEDS,
+  TASKS,
+  type Settings,
+} from '../shared/run_settings';
 import { learnFields, type LearnState } from '../state';
+import { tuningOf } from './settings_of_state';
 
 type Patch = Partial<LearnState>;
 
-/** A list to choose from: its options, whose words are texts where they are no numbers, and what they mean. */
+/** A list to choose from: its options, whose words are texts where they are no numbers and have no label, and what they mean. */
 interface Choice {
   readonly key: string;
   readonly options: readonly (string | number)[];
+  readonly label?: (value: string | number) => string;
   patch(value: string): Patch;
   value(settings: Settings, state: LearnState): string | number;
 }
@@ -25,6 +35,27 @@ const SPEED: Choice = {
   patch: (value) => ({ learnSpeed: value as LearnState['learnSpeed'] }),
   value: (_, { learnSpeed }) => learnSpeed,
 };
+/** What acts on a run that goes on. */
+const TUNING: readonly Choice[] = [
+  SPEED,
+  {
+    ...{ key: 'rate', options: RATES },
+    label: (value) => `× ${value}`,
+    patch: (value) => ({ learnRate: value as LearnState['learnRate'] }),
+    value: (_, { learnRate }) => learnRate ?? '1',
+  },
+  {
+    ...{ key: 'batch', options: [1, 4, 16, 32, 64, 128, 256] },
+    patch: (value) => ({ learnBatch: Number(value) }),
+    value: (settings, state) => tuningOf(state, settings).batch,
+  },
+  {
+    ...{ key: 'dropout', options: DROPOUTS },
+    label: String,
+    patch: (value) => ({ learnDropout: value as LearnState['learnDropout'] }),
+    value: (_, { learnDropout }) => learnDropout ?? '0',
+  },
+];
 const MODEL: readonly Choice[] = [
   {
     ...{ key: 'positions', options: POSITIONS },
@@ -62,11 +93,12 @@ const MODEL: readonly Choice[] = [
     value: ({ samples }) => samples ?? 'all',
   },
 ];
-const CHOICES = [TASK, SPEED, ...MODEL];
+const CHOICES = [TASK, ...TUNING, ...MODEL];
 
-function select({ key, options }: Choice): string {
+function select({ key, options, label }: Choice): string {
   const written = options.map((value) => {
-    const words = typeof value === 'number' ? `>${value}` : ` data-t="learn.${key}.${value}">`;
+    const plain = label ? label(value) : typeof value === 'number' ? String(value) : null;
+    const words = plain === null ? ` data-t="learn.${key}.${value}">` : `>${plain}`;
     return `<option value="${value}"${words}</option>`;
   });
   return `
@@ -78,12 +110,16 @@ const number = (key: string, [low, high]: Limits, step: number | 'any') => `
   <label class="learn-control"><span data-t="learn.set.${key}"></span>
     <input name="${key}" type="number" min="${low}" max="${high}" step="${step}"></label>`;
 
-/** What is trained, how quickly, and from which beginning. */
-export const TASK_CONTROLS = select(TASK) + select(SPEED) + number('seed', LIMITS.learnSeed, 1);
+export const TASK_CONTROL = select(TASK);
 
-/** What the model is made of, and what it is trained on. */
+/** How quickly it goes, and what acts from the next step on. */
+export const TUNING_CONTROLS = TUNING.map(select).join('');
+
+/** What a run begins with: what the model is made of, and what it is trained on. */
 export const MODEL_CONTROLS =
-  MODEL.map(select).join('') + number('temperature', LIMITS.learnTemperature, 'any');
+  number('seed', LIMITS.learnSeed, 1) +
+  MODEL.map(select).join('') +
+  number('temperature', LIMITS.learnTemperature, 'any');
 
 function patchOf(name: string, value: string): Patch | null {
   const choice = CHOICES.find(({ key }) => key === name);

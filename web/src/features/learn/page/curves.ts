@@ -2,6 +2,7 @@ import { Chart } from '../../../ui/chart';
 import { niceTicks, shape, type Mark, type Pen } from '../../../ui/plot';
 import { t } from '../feature';
 import type { RunRecord } from './run_record';
+import { tuningChange } from './settings_diff';
 
 export const CURVE_HEIGHT = 190;
 /** Points of a curve; more would fall on the same pixels. */
@@ -91,6 +92,31 @@ function births(chart: Chart, input: CurveInput): string {
     .join('');
 }
 
+/** Pixels that a letter of a label takes at most. */
+const LETTER = 7;
+
+/** Words beside an upright line, on the side where there is room for them; none where there is none. */
+function beside(chart: Chart, at: number, y: number, words: string): string {
+  const [needed, { left, right }] = [LETTER * words.length + 4, chart.box];
+  if (at + needed <= right) return chart.label(at + 4, y, words, 'start');
+  return at - needed >= left ? chart.label(at - 4, y, words, 'end') : '';
+}
+
+/** The steps at which the run of now got another learning rate, other batches or another dropout. */
+function tunings(chart: Chart, { current, measure }: CurveInput): string {
+  const tuned = current?.tuned ?? [];
+  return tuned
+    .map((each, i) => {
+      const before = tuned[i - 1];
+      if (!before) return '';
+      const line = chart.upright('reference', each.step);
+      if (measure !== 'accuracy') return line;
+      const y = chart.box.top + 10 + 14 * ((i - 1) % 3);
+      return line + beside(chart, chart.x(each.step), y, tuningChange(each, before));
+    })
+    .join('');
+}
+
 /** Loss or accuracy of all runs over their steps: thin on what they are trained on, thick on what they are judged by. */
 export function drawCurves(pen: Pen, width: number, input: CurveInput): string {
   const top = most(input);
@@ -116,6 +142,7 @@ export function drawCurves(pen: Pen, width: number, input: CurveInput): string {
     chart.titles(),
     chart.leftAxis(),
     chart.lowerAxis(),
+    tunings(chart, input),
     births(chart, input),
     ...lines,
     input.looked === null ? '' : chart.upright('here', input.looked),

@@ -22,6 +22,7 @@ export const SERIES: Readonly<Record<'names' | 'overfit', readonly Partial<Setti
 const UNSET: Changes = {
   ...{ learnLayers: null, learnHeads: null, learnWidth: null, learnPositions: null },
   ...{ learnCausal: null, learnNorm: 'pre', learnTemperature: 1, learnSamples: null },
+  ...{ learnRate: null, learnBatch: null, learnDropout: null },
   ...{ learnMap: null, learnText: null, learnSpeed: '25', learnSeed: 1 },
 };
 

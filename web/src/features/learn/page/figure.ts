@@ -102,6 +102,6 @@ export function learnFigure(training: Training, settings: Settings): Figure {
   };
 }
 
-const dataOf = ({ settings, births, loss, accuracy, judged }: RunRecord) => ({
-  ...{ settings, births, loss, accuracy, judged },
+const dataOf = ({ settings, tuned, births, loss, accuracy, judged }: RunRecord) => ({
+  ...{ settings, tuned, births, loss, accuracy, judged },
 });

@@ -27,6 +27,7 @@ import {
   percent,
   scoresStory,
   statusOf,
+  tuningStory,
 } from './status_texts';
 import type { Training } from './training_client';
 
@@ -87,7 +88,7 @@ export class PanelView {
     const { current, playing } = training;
     const isOurs = training.isOf(settings);
     const { language } = view.state;
-    show(this.#part('.learn-setup'), settings, view.state);
+    show(this.#part('.learn-run'), settings, view.state);
     this.#ownText(scene);
     this.#text('.learn-task', t(`learn.story.${settings.task}`));
     this.#guess.draw(settings, runsOf(training, settings), language);
@@ -154,6 +155,7 @@ export class PanelView {
       this.#plots[measure].show({ height: CURVE_HEIGHT, label, draw });
     }
     this.#text('.learn-difference', comparison(training));
+    this.#text('.learn-tuned', tuningStory(current));
     this.#scores(training, settings);
   }
 
@@ -250,7 +252,8 @@ export class PanelView {
 
   #experiment({ view, training }: Scene): void {
     const { learnExperiment } = view.state;
-    this.#text('.learn-experiment', t(`learn.experiment.${learnExperiment ?? 'own'}`));
+    const story = learnExperiment ? t(`learn.experiment.${learnExperiment}`) : '';
+    this.#text('.learn-experiment', story);
     this.#part('[data-do=heads]').hidden = !(learnExperiment && learnExperiment in SERIES);
     this.#part('.learn-noise').hidden = learnExperiment !== 'noise';
     this.#part('.learn-run').hidden = learnExperiment === 'noise';

@@ -1,4 +1,4 @@
-import type { Birth, Judged, News, Snapshot, Writing } from '../shared/protocol';
+import type { Birth, Judged, News, Snapshot, Tuned, Writing } from '../shared/protocol';
 import type { Settings } from '../shared/run_settings';
 
 /** Numbers that grow in number, one for each step. */
@@ -35,8 +35,10 @@ export class RunRecord {
   readonly #accuracy = new Series();
   readonly judged: Judged[] = [];
   readonly births: Born[] = [];
+  readonly tuned: Tuned[] = [];
   step = 0;
   rate = 0;
+  learningRate = 0;
   parameters = 0;
   /** Of the latest step, and of the step that is looked at. */
   latest: Snapshot | null = null;
@@ -63,9 +65,19 @@ export class RunRecord {
     this.#accuracy.add(news.accuracy);
     this.judged.push(...news.judged);
     this.births.push(...news.births.map((birth) => ({ ...birth, seconds })));
+    this.#tune(news.tuned);
     [this.step, this.rate, this.parameters] = [news.step, news.rate, news.parameters];
+    this.learningRate = news.learningRate;
     this.latest = news.snapshot ?? this.latest;
     this.writing = news.writing ?? this.writing;
+  }
+
+  /** Of several tunings at one step the last one acts. */
+  #tune(more: readonly Tuned[]): void {
+    for (const each of more) {
+      if (this.tuned.at(-1)?.step === each.step) this.tuned.pop();
+      this.tuned.push(each);
+    }
   }
 
   get lastJudged(): Judged | undefined {

@@ -1,4 +1,4 @@
-import type { Settings, TaskId } from '../shared/run_settings';
+import type { Settings, TaskId, Tuning } from '../shared/run_settings';
 import type { LearnState } from '../state';
 import type { Task } from '../shared/task_type';
 import { taskOf } from '../shared/tasks';
@@ -22,6 +22,15 @@ export function settingsOf(state: LearnState, ownText: string): Settings {
   };
 }
 
+/** What acts on a run while it trains. */
+export function tuningOf(state: LearnState, { task, text }: Settings): Tuning {
+  return {
+    rate: Number(state.learnRate ?? 1),
+    batch: state.learnBatch ?? taskCalled(task, text).defaults.batch,
+    dropout: Number(state.learnDropout ?? 0),
+  };
+}
+
 let last: { id: TaskId; text: string; task: Task } | undefined;
 
 /** A task of text is made of the whole text, and asked for with every frame. */
@@ -31,3 +40,6 @@ export function taskCalled(id: TaskId, text: string): Task {
 }
 
 export const sameSettings = (a: Settings, b: Settings) => JSON.stringify(a) === JSON.stringify(b);
+
+export const sameTuning = (a: Tuning, b: Tuning) =>
+  a.rate === b.rate && a.batch === b.batch && a.dropout === b.dropout;

@@ -1,6 +1,6 @@
 import { sentences } from '../../../i18n/i18n';
 import { digits, whole } from '../../../ui/numbers';
-import { differences, sameBatches } from './settings_diff';
+import { changesDuring, differences, sameBatches } from './settings_diff';
 import { probeOf } from './head_maps';
 import type { RunRecord } from './run_record';
 import { evenScore, keysOf, SCORES_OF } from '../shared/head_scores';
@@ -49,6 +49,16 @@ export function lookedAt(record: RunRecord, looked: number | null, maps?: number
     : t('learn.atSteps', { maps, judged: step, ...found });
 }
 
+/** That some settings act on a run that goes on, what they made of the last step, and where they changed. */
+export function tuningStory(record: RunRecord | null): string {
+  const acts = t('learn.tuned.acts');
+  const tuning = record?.tuned.at(-1);
+  if (!record || !tuning || record.step === 0) return acts;
+  const last = t('learn.tuned.last', { rate: digits(record.learningRate, 2) });
+  const changes = changesDuring(record).join(t('page.comma'));
+  return sentences(acts, last, changes && t('learn.tuned.changes', { changes }));
+}
+
 /** What a run that the live region tells of has come to. */
 export const spokenOf = (record: RunRecord) =>
   t('learn.spoken', {
@@ -82,10 +92,10 @@ export function comparison({ current, kept }: Training): string {
   const others = kept
     .map((record, i) => {
       const name = t(`learn.run.${kept.length - i}` as 'learn.run.1');
-      return t('learn.keptRun', { name, differs: differences(record.settings, current.settings) });
+      return t('learn.keptRun', { name, differs: differences(record, current) });
     })
     .reverse();
   const same = kept.every(({ settings }) => sameBatches(settings, current.settings));
-  const now = t('learn.currentRun', { differs: differences(current.settings, a.settings) });
+  const now = t('learn.currentRun', { differs: differences(current, a) });
   return sentences(now, ...others, t(same ? 'learn.sameBatches' : 'learn.otherBatches'));
 }

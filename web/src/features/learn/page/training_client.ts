@@ -2,8 +2,8 @@ import { Lab } from '../../../worker/panel_worker_client';
 import type { Failure, LabFailed } from '../../../domain/failure';
 import type { FromWorker, News, NoiseNews, ToWorker } from '../shared/protocol';
 import { RunRecord } from './run_record';
-import { sameSettings, taskCalled } from './settings_of_state';
-import type { Settings, Speed } from '../shared/run_settings';
+import { sameSettings, sameTuning, taskCalled } from './settings_of_state';
+import type { Settings, Speed, Tuning } from '../shared/run_settings';
 
 /** Runs beside the one that trains: as many as there are colours for. */
 const MOST_KEPT = 3;
@@ -33,6 +33,9 @@ export class Training {
   /** Settings that wait for their turn. */
   #queue: Settings[] = [];
   #speed: Speed = '25';
+  /** What runs begin with, and what acts on the one that trains. */
+  #tuning: Tuning = { rate: 1, batch: 32, dropout: 0 };
+  #acting = this.#tuning;
   #lastId = 0;
   #played = 0;
   #since: number | null = null;
@@ -118,6 +121,16 @@ export class Training {
     if (this.playing) this.#play();
   }
 
+  /** Acts on runs that begin, and from its next step on on the one that trains, if it is of these settings or one of a series. */
+  tune(settings: Settings, tuning: Tuning): void {
+    this.#tuning = tuning;
+    const { current } = this;
+    if (!current || this.#lost || sameTuning(tuning, this.#acting)) return;
+    if (!this.isOf(settings) && !(this.inSeries && current.settings.task === settings.task)) return;
+    this.#acting = tuning;
+    this.#lab.send({ type: 'tune', tuning });
+  }
+
   pause(): void {
     this.#queue = [];
     if (this.playing) this.#lab.send({ type: 'pause' });
@@ -136,12 +149,13 @@ export class Training {
     this.#listener.onChange();
   }
 
-  /** Back to the first weights of these settings. */
-  restart(settings: Settings): void {
+  /** Back to the first weights of these settings. With another tuning it is another run, beside which the one before may stay. */
+  restart(settings: Settings, keep: boolean): void {
     this.#queue = [];
     this.#stopClock();
     this.playing = false;
-    this.#begin(settings, this.kept);
+    const isOther = this.current?.tuned.some((tuned) => !sameTuning(tuned, this.#tuning)) ?? false;
+    this.#begin(settings, keep && isOther ? this.#before(true) : this.kept);
     this.#listener.onChange();
   }
 
@@ -164,7 +178,8 @@ export class Training {
     this.looked = null;
     this.#played = 0;
     if (this.#since !== null) this.#since = performance.now();
-    this.#lab.send({ type: 'run', run: this.current.id, settings });
+    this.#acting = this.#tuning;
+    this.#lab.send({ type: 'run', run: this.current.id, settings, tuning: this.#tuning });
   }
 
   #forget(run: number): void {

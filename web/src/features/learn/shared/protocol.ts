@@ -1,6 +1,6 @@
 import type { LabFailed } from '../../../domain/failure';
 import type { ScoreId } from './head_scores';
-import type { Settings } from './run_settings';
+import type { Settings, Tuning } from './run_settings';
 
 /** What the probe's heads read after so many steps, and what the model answers. */
 export interface Snapshot {
@@ -43,6 +43,11 @@ export interface Writing {
   readonly rows: number;
 }
 
+/** A tuning, and the steps that had been made when it began to act. */
+export interface Tuned extends Tuning {
+  readonly step: number;
+}
+
 /** What has happened since the last news. */
 export interface News {
   /** Steps made in all. */
@@ -52,6 +57,10 @@ export interface News {
   readonly accuracy: Float32Array<ArrayBuffer>;
   readonly judged: readonly Judged[];
   readonly births: readonly Birth[];
+  /** The first is that which the run began with. */
+  readonly tuned: readonly Tuned[];
+  /** Of the last step; 0 before there is one. */
+  readonly learningRate: number;
   readonly snapshot: Snapshot | null;
   readonly writing: Writing | null;
   /** Steps in a second of training alone, over the last of them. */
@@ -61,7 +70,14 @@ export interface News {
 
 /** A run is known by a number; what it has kept can be asked for as long as it is not forgotten. */
 export type ToWorker =
-  | { readonly type: 'run'; readonly run: number; readonly settings: Settings }
+  | {
+      readonly type: 'run';
+      readonly run: number;
+      readonly settings: Settings;
+      readonly tuning: Tuning;
+    }
+  /** Acts on the run that trains, from its next step on. */
+  | { readonly type: 'tune'; readonly tuning: Tuning }
   /** Steps a second at most; null: as many as there is time for. Ends by itself after `until` steps. */
   | { readonly type: 'play'; readonly perSecond: number | null; readonly until: number | null }
   | { readonly type: 'pause' }

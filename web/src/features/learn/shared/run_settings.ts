@@ -22,7 +22,21 @@ export type Norm = (typeof NORMS)[number];
 export const SPEEDS = ['1', '5', '25', '100', 'full'] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** Everything that decides a run: the same settings give the same numbers, bit for bit. */
+/** By how much the learning rate of a task is multiplied. */
+export const RATES = ['0.1', '0.3', '1', '3', '10'] as const;
+/** Rates at which numbers are dropped while a model trains. */
+export const DROPOUTS = ['0', '0.1', '0.3', '0.5'] as const;
+
+/** What acts from the next step on, in a run that goes on. */
+export interface Tuning {
+  /** By how much the learning rate of the task is multiplied. */
+  readonly rate: number;
+  /** Rows of a step. */
+  readonly batch: number;
+  readonly dropout: number;
+}
+
+/** What decides a run, with its tuning: the same settings give the same numbers, bit for bit. */
 export interface Settings {
   readonly task: TaskId;
   readonly seed: number;

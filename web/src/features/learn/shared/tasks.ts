@@ -191,22 +191,28 @@ function join(rows: readonly Row[]): Batch {
 }
 
 /**
- * What is trained on, step by step: it depends on the task, the seed and the samples alone, so that two models read the
- * same. With `samples` there are only so many rows, and batches go through all of them before one comes again.
+ * What is trained on, step by step: which rows come in which order depends on the task, the seed and the samples alone, so that two
+ * models read the same. With `samples` there are only so many rows, and batches go through all of them before one comes again.
+ * `size` says of each batch how many rows it has.
  */
-export function* batches(task: Task, seed: number, samples: number | null): Generator<Batch> {
+export function* batches(
+  task: Task,
+  seed: number,
+  samples: number | null,
+  size: () => number = () => task.defaults.batch,
+): Generator<Batch> {
   const random = dice(seed);
-  const size = task.defaults.batch;
   if (samples === null) {
-    for (;;) yield join(Array.from({ length: size }, () => task.train(random)));
+    for (;;) yield join(Array.from({ length: size() }, () => task.train(random)));
   }
   const rows = Array.from({ length: samples }, () => task.train(random));
   const turn: Row[] = [];
   for (;;) {
-    while (turn.length < Math.min(size, samples)) {
+    const count = Math.min(size(), samples);
+    while (turn.length < count) {
       turn.push(...random.different(samples, samples).flatMap((i) => rows[i] ?? []));
     }
-    yield join(turn.splice(0, Math.min(size, samples)));
+    yield join(turn.splice(0, count));
   }
 }
 

@@ -1,26 +1,25 @@
-import type { LanguageModel, Trainer, TrainQkv } from 'qkv/train';
+import type { TrainQkv } from 'qkv/train';
 import { History } from './snapshots';
-import type { Birth, Judged, News, Snapshot, Writing } from '../shared/protocol';
+import type { Birth, Judged, News, Snapshot, Tuned, Writing } from '../shared/protocol';
 import { BORN, keysOf, SCORES_OF, scoreOf, type ScoreId } from '../shared/head_scores';
-import type { Settings } from '../shared/run_settings';
+import type { Settings, Tuning } from '../shared/run_settings';
 import type { Row, Task } from '../shared/task_type';
 import { batches, heldOut, probe, taskOf, type Batch } from '../shared/tasks';
-import { Tempered } from './attention_temperature';
 import { write } from './free_running_sample';
 import { withTokens } from './file_tokens';
+import { TunableTrainer } from './tunable_trainer';
 
 /** Snapshots of a run; of four layers of eight heads at 32 tokens they take 13 MB. */
 const KEPT = 96;
 /** Steps between two judgements: these cost a tenth of the time. */
 export const JUDGED_EVERY = 5;
 
-/** A model in training with everything that is told of it. The same settings tell the same, bit for bit. */
+/** A model in training with everything that is told of it. The same settings and tunings tell the same, bit for bit. */
 export class Run {
   readonly settings: Settings;
   readonly task: Task;
   readonly history = new History<Snapshot>(KEPT);
-  readonly #trainer: Trainer<LanguageModel>;
-  readonly #tempered: Tempered;
+  readonly #trainer: TunableTrainer;
   readonly #batches: Iterator<Batch, undefined>;
   readonly #heldOut: Batch;
   readonly #probe: Row;
@@ -30,25 +29,34 @@ export class Run {
   #accuracy: number[] = [];
   #judged: Judged[] = [];
   #births: Birth[] = [];
+  #tuning: Tuning;
+  #tuned: Tuned[];
   #told = -1;
   #rate = 0;
+  #learningRate = 0;
 
-  constructor(qkv: TrainQkv, settings: Settings) {
+  constructor(qkv: TrainQkv, settings: Settings, tuning: Tuning) {
     this.settings = settings;
+    this.#tuning = tuning;
+    this.#tuned = [{ ...tuning, step: 0 }];
     const task = taskOf(settings.task, settings.text);
     this.task = task;
     const { learningRate, deviation, feedForward } = task.defaults;
     const { layers, heads, width, positions, causal, norm, seed, temperature } = settings;
-    this.#trainer = qkv.languageModel(
+    const config = {
+      ...{ vocabulary: task.vocabulary, maxLength: task.length, dFeedForward: feedForward },
+      ...{ numLayers: layers, numHeads: heads, dModel: width, positions, causal, norm },
+    };
+    // Without clipping and decay a temperature is exact: see Tempered.
+    const fixed = { seed, deviation, clipNorm: 0, weightDecay: 0 };
+    this.#trainer = new TunableTrainer(
       {
-        ...{ vocabulary: task.vocabulary, maxLength: task.length, dFeedForward: feedForward },
-        ...{ numLayers: layers, numHeads: heads, dModel: width, positions, causal, norm },
+        make: (options) => qkv.languageModel(config, { ...fixed, ...options }),
+        ...{ learningRate, temperature },
       },
-      // Without clipping and decay a temperature is exact: see Tempered.
-      { seed, learningRate, deviation, clipNorm: 0, weightDecay: 0 },
+      tuning,
     );
-    this.#tempered = new Tempered(this.#trainer, temperature);
-    this.#batches = batches(task, seed, settings.samples);
+    this.#batches = batches(task, seed, settings.samples, () => this.#tuning.batch);
     this.#heldOut = heldOut(task);
     this.#probe = probe(task);
     this.#keys = SCORES_OF[task.id].map((id) => ({ id, keys: keysOf(id, this.#probe) }));
@@ -56,15 +64,24 @@ export class Run {
   }
 
   get steps(): number {
-    return this.#trainer.steps;
+    return this.#trainer.current.steps;
+  }
+
+  /** Acts from the next step on. */
+  tune(tuning: Tuning): void {
+    const { rate, dropout } = this.#tuning;
+    if (tuning.rate !== rate || tuning.dropout !== dropout) this.#trainer.tune(tuning);
+    this.#tuning = tuning;
+    this.#tuned.push({ ...tuning, step: this.steps });
   }
 
   step(): void {
     const batch = this.#batches.next().value!;
     const begun = performance.now();
-    const { loss, accuracy } = this.#tempered.step(batch);
+    const { loss, accuracy, learningRate } = this.#trainer.step(batch);
     const took = performance.now() - begun;
     this.#rate = this.#rate === 0 ? 1000 / took : 0.9 * this.#rate + 100 / took;
+    this.#learningRate = learningRate;
     this.#loss.push(loss);
     this.#accuracy.push(accuracy);
     if (this.steps % JUDGED_EVERY === 0) this.#judge();
@@ -72,7 +89,7 @@ export class Run {
   }
 
   #judge(): void {
-    const { loss, accuracy } = this.#trainer.evaluate(this.#heldOut);
+    const { loss, accuracy } = this.#trainer.current.evaluate(this.#heldOut);
     const snapshot = this.snapshot();
     const best = this.#keys.map((_, i) => Math.max(...this.#scoresIn(snapshot, i)));
     this.#judged.push({ step: this.steps, loss, accuracy, best });
@@ -103,7 +120,7 @@ export class Run {
     const { layers, heads } = this.settings;
     const { ids } = this.#probe;
     const square = ids.length ** 2;
-    const seen = this.#trainer.model.forward(ids, { inspect: { weights: true } });
+    const seen = this.#trainer.current.model.forward(ids, { inspect: { weights: true } });
     const weights = new Float32Array(layers * heads * square);
     for (const [layer, readings] of seen.layers) {
       weights.set(readings.weights.data, layer * heads * square);
@@ -125,7 +142,7 @@ export class Run {
   }
 
   writing(): Writing | null {
-    return write(this.#trainer.model, this.task, this.steps);
+    return write(this.#trainer.current.model, this.task, this.steps);
   }
 
   /** What has happened since this was last asked; a snapshot of now is part of it. */
@@ -138,17 +155,19 @@ export class Run {
       accuracy: Float32Array.from(this.#accuracy),
       judged: this.#judged,
       births: this.#births,
-      ...{ snapshot, writing, rate: this.#rate },
-      parameters: this.#trainer.parameterCount,
+      tuned: this.#tuned,
+      ...{ snapshot, writing, rate: this.#rate, learningRate: this.#learningRate },
+      parameters: this.#trainer.current.parameterCount,
     };
     [this.#loss, this.#accuracy, this.#judged, this.#births] = [[], [], [], []];
+    this.#tuned = [];
     return news;
   }
 
   /** The model as a file that the panel of trained models reads. */
   file(): Uint8Array<ArrayBuffer> {
     const { words, texts = words } = this.task;
-    return withTokens(this.#trainer.save(), texts);
+    return withTokens(this.#trainer.current.save(), texts);
   }
 
   dispose(): void {

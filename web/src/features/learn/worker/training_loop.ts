@@ -4,7 +4,7 @@ import type { History } from './snapshots';
 import { NoiseStudy } from './noise_study';
 import type { FromWorker, Snapshot, ToWorker, Writing } from '../shared/protocol';
 import { Run } from './run';
-import type { Settings } from '../shared/run_settings';
+import type { Settings, Tuning } from '../shared/run_settings';
 
 /** Training goes on for so long before anything else is listened to, in milliseconds. */
 const SLICE = 12;
@@ -43,7 +43,10 @@ export class Session {
   receive(message: ToWorker): void {
     switch (message.type) {
       case 'run':
-        this.#begin(message.run, message.settings);
+        this.#begin(message.run, message.settings, message.tuning);
+        break;
+      case 'tune':
+        this.#tune(message.tuning);
         break;
       case 'play':
         this.#play(message.perSecond, message.until);
@@ -75,11 +78,11 @@ export class Session {
   }
 
   /** The run before it is over first: it must not go on in the place of one that could not begin. */
-  #begin(id: number, settings: Settings): void {
+  #begin(id: number, settings: Settings, tuning: Tuning): void {
     this.#run?.dispose();
     this.#run = null;
     this.#playing = false;
-    const run = new Run(this.#qkv, settings);
+    const run = new Run(this.#qkv, settings, tuning);
     this.#run = run;
     this.#id = id;
     this.#histories.set(id, run.history);
@@ -91,6 +94,12 @@ export class Session {
     this.#pace = perSecond === null ? 0 : 1000 / perSecond;
     this.#next = performance.now();
     this.#until = until ?? Infinity;
+  }
+
+  /** Where it rests, nothing else would tell of it. */
+  #tune(tuning: Tuning): void {
+    this.#run?.tune(tuning);
+    if (!this.#playing) this.#tell(true);
   }
 
   /** Tells how it stands even when the last news were not drawn: nothing comes after. */
