@@ -134,6 +134,7 @@ export const names = {
   batch: BATCH,
   row,
   tokenizer,
+  measure,
   options: {
     learningRate: { peak: 3e-3, warmup: 50, steps: 1500, final: 1e-4 },
     ...{ weightDecay: 0.01, deviation: 0.08 },

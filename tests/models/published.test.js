@@ -124,3 +124,16 @@ test('models: recurrence has models of one size, and only attention says what is
   const bytes = Object.values(cardOf('recurrence').models).map(({ file }) => file.bytes);
   assert.ok(bytes.reduce((a, b) => a + b) <= 150_000, `${bytes}`);
 });
+
+test('models: names answers where it was trained, and its circuit is in few heads', () => {
+  const { english, chinese } = cardOf('names').models.names;
+  for (const [language, figures] of Object.entries({ english, chinese })) {
+    const { known, templates, places, names, heads } = figures;
+    assert.ok(known.accuracy >= 0.98 && places.accuracy >= 0.98, language);
+    assert.ok(templates.accuracy >= 0.85, `${language}: ${templates.accuracy}`);
+    // It knows its names, not what a name is: the card and the page say so.
+    assert.ok(names.accuracy <= 0.5, `${language}: ${names.accuracy}`);
+    const left = Object.values(heads).map(({ without }) => without.difference / known.difference);
+    assert.ok(Math.min(...left) < 0.5 && Math.max(...left) > 0.8, `${language}: ${left}`);
+  }
+});

@@ -31,7 +31,7 @@ test('model: the curves of training go from the first step to the last, higher f
     assert.ok(scale > 0 && Math.abs(y - wanted) < 0.2, `${y}, not ${wanted}`);
   });
   const words = wordsOf(svg);
-  for (const word of ['loss, nats per character', 'step of training', '0', '300', 'a', 'b &lt;c&gt;']) {
+  for (const word of ['loss, nats', 'step of training', '0', '300', 'a', 'b &lt;c&gt;']) {
     assert.ok(words.includes(word), word);
   } // prettier-ignore
   for (const few of [{ steps: [50], loss: [1.5], heldOut: [1.25] }, { steps: [], loss: [], heldOut: [] }]) {
@@ -80,23 +80,26 @@ describe('model: what can be taken away', () => {
   test('without a model are the logs of those of the page', () => {
     for (const found of [figure({ info: null }), figure({ answers: { reading: undefined } })]) {
       const { name, svg, table, data } = found;
-      assert.deepEqual([name, svg.width, svg.height], ['model', 624, 488]);
-      const { austen, tang } = web.CARDS;
+      assert.deepEqual([name, svg.width, svg.height], ['model', 624, 732]);
+      const { names, austen, tang } = web.CARDS;
       const row = (of, log, i) => [of, log.steps[i], log.loss[i], log.heldOut[i]];
       assert.deepEqual(table[0], [
-        ...['model', 'step of training', 'loss, nats per character', 'held-out loss'],
+        ...['model', 'step of training', 'loss, nats', 'held-out loss'],
       ]);
-      assert.deepEqual(table[1], row('austen', austen.log, 0));
+      assert.deepEqual(table[1], row('names', names.log, 0));
       assert.deepEqual(table.at(-1), row('tang', tang.log, tang.log.steps.length - 1));
-      assert.equal(table.length, 1 + austen.log.steps.length + tang.log.steps.length);
+      const rows = [names, austen, tang].map(({ log }) => log.steps.length);
+      assert.equal(table.length, 1 + rows.reduce((sum, count) => sum + count));
       assert.equal(data.cards, web.CARDS);
       const groups = svg.body.match(/<g transform="[^"]*">/g);
       const inner = '<g transform="translate(12 28)">';
       assert.deepEqual(groups, [
         ...['<g transform="translate(0 0)">', inner],
         ...['<g transform="translate(0 244)">', inner],
+        ...['<g transform="translate(0 488)">', inner],
       ]);
       for (const [each, title] of [
+        ['names', 'Names (English and Chinese)'],
         ['austen', 'Austen (English)'],
         ['tang', 'Tang poems (Chinese)'],
       ]) {

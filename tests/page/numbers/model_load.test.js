@@ -2,6 +2,9 @@
 // one is loaded and when it is refused, and which parts of the panel are there with it.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../support/js/files.js';
 import { fire } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
@@ -72,7 +75,7 @@ test('model: a link that was made with a file says so until a file is there', ()
 test('model: the cards of models say their sizes, where they come from and which one is loaded', async () => {
   const { part, one, show } = put();
   const classes = (name) =>
-    ['austen', 'tang', 'own'].filter((id) => one(`[data-model=${id}]`).classList.contains(name));
+    ['names', 'austen', 'tang', 'own'].filter((id) => one(`[data-model=${id}]`).classList.contains(name));
   for (const [view, linked, loaded] of [
     [{}, ['austen'], []],
     [{ state: { language: 'zh' } }, ['tang'], []],
@@ -80,23 +83,31 @@ test('model: the cards of models say their sizes, where they come from and which
     [{ state: { modelFile: 'mine.gguf' } }, ['own'], []],
     [{ model: { info: INFO } }, ['austen'], ['austen']],
     [{ model: { info: { ...INFO, name: 'tang' } } }, ['austen'], ['tang']],
+    [{ state: { model: 'names' }, model: { info: { ...INFO, name: 'names' } } }, ['names'], ['names']],
     [{ model: { info: { ...INFO, name: null } } }, ['austen'], ['own']],
   ]) {
     look++;
     show(view);
     assert.deepEqual([classes('linked'), classes('loaded')], [linked, loaded], JSON.stringify(view));
     const again = [...part.querySelectorAll('.load')].map(({ textContent }) => /^(Load again|重新)/.test(textContent));
-    assert.deepEqual(again, ['austen', 'tang'].map((name) => loaded.includes(name)));
+    assert.deepEqual(again, ['names', 'austen', 'tang'].map((name) => loaded.includes(name)));
   }
   show({ state: { modelSlow: false } });
-  for (const name of ['austen', 'tang']) {
+  for (const name of ['names', 'austen', 'tang']) {
     const { parameters, bytes, heldOut, data, sha256, baselines } = web.CARDS[name];
     const [size, facts] = ['.model-size', '.model-facts'].map((of) => one(`[data-model=${name}] ${of}`).textContent);
-    const loss = `held-out loss ${heldOut.toFixed(3)} nats`;
+    const loss = `held-out loss ${heldOut.toFixed(3)} nats per ${name === 'names' ? 'token' : 'character'}`;
     assert.ok(size.includes(parameters.toLocaleString('en-US')) && size.includes(loss), size);
     assert.ok(one(`[data-model=${name}] .load`).textContent.includes(web.bytes(bytes)));
     const said = [...data.map(({ name: of, version }) => `${of} ${version}`), sha256.slice(0, 16)];
     for (const fact of [...said, ...baselines.map(([of]) => of)]) assert.ok(facts.includes(fact), fact);
+  }
+  // What is measured on the card of `names` is the mean of both languages.
+  const { english, chinese } = JSON.parse(readFileSync(join(root, 'models/names/card.json'), 'utf8')).models.names;
+  const facts = one('[data-model=names] .model-facts').textContent;
+  for (const group of ['known', 'templates', 'places', 'names']) {
+    const share = Math.round(50 * (english[group].accuracy + chinese[group].accuracy));
+    assert.ok(facts.includes(`${share}%`), `${group}: ${share}`);
   }
 }); // prettier-ignore
 
@@ -147,6 +158,8 @@ describe('model: the button of one', () => {
 
   test('asks for its file, and for a text of its kind in the place of one that nobody has touched', () => {
     for (const [name, language, text, first] of [
+      ['names', 'en', DEFAULT.en, web.EXAMPLES.names[0]],
+      ['names', 'zh', DEFAULT.zh, web.EXAMPLES.names[2]],
       ['austen', 'en', DEFAULT.en, web.EXAMPLES.austen[0]],
       ['tang', 'en', DEFAULT.en, web.EXAMPLES.tang[0]],
       ['tang', 'zh', DEFAULT.zh, web.EXAMPLES.tang[0]],

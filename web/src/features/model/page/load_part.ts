@@ -102,7 +102,7 @@ export class LoadPart extends ModelPart {
     const { state, model } = view;
     // An example that nobody has touched makes room for one of the kind that this model knows.
     const untouched = state.text === defaultText(state.language);
-    const text = untouched ? { text: EXAMPLES[name][0] ?? '', query: null } : {};
+    const text = untouched ? { text: exampleOf(name, state.language), query: null } : {};
     // What a link says of its own model stays; of another one it would mean other heads and tokens.
     const named = state.modelFile === null && modelOf(state, state.language) === name;
     const same = named && (model.info === null || model.info.name === name);
@@ -138,11 +138,12 @@ export class LoadPart extends ModelPart {
     const { state, model } = view;
     for (const name of SHIPPED) {
       const card = this.#card(name);
-      const { bytes, parameters, heldOut } = CARDS[name];
+      const { bytes, parameters, heldOut, unit } = CARDS[name];
       find(card, '.model-size', HTMLElement).textContent = t('model.size', {
         parameters: whole(parameters),
         bytes: written(bytes),
         heldOut: heldOut.toFixed(3),
+        unit: t(`model.unit.${unit}`),
       });
       card.classList.toggle('loaded', model.info?.name === name);
       const linked = state.modelFile === null && modelOf(state, state.language) === name;
@@ -218,6 +219,13 @@ export class LoadPart extends ModelPart {
   }
 }
 
+/** The first text of the kind that a model knows, in the reader's language if it has one. */
+function exampleOf(name: ShippedName, language: string): string {
+  const [first = '', ...others] = EXAMPLES[name];
+  const isOurs = (text: string) => /\p{Script=Han}/u.test(text) === (language === 'zh');
+  return [first, ...others].find(isOurs) ?? first;
+}
+
 const nameOf = (what: string) => {
   const name = SHIPPED.find((each) => each === what);
   return name ? t(`model.${name}.name`) : what;
@@ -225,18 +233,20 @@ const nameOf = (what: string) => {
 
 /** The provenance of a model, one sentence each. */
 function factsOf(name: ShippedName): string[] {
-  const { data, steps, seconds, seed, commit, heldOut, baselines, sha256 } = CARDS[name];
+  const { data, steps, seconds, seed, commit, heldOut, unit, baselines, figures, sha256 } =
+    CARDS[name];
   const facts = [
     t(`model.${name}.data`),
     t(`model.${name}.license`),
     ...data.map((each) => t('model.fact.data', each)),
     t('model.fact.run', {
       steps: whole(steps),
-      minutes: Math.round(seconds / 60),
+      minutes: Math.max(1, Math.round(seconds / 60)),
       seed,
       commit,
     }),
-    t('model.fact.heldOut', { loss: heldOut.toFixed(4) }),
+    t('model.fact.heldOut', { loss: heldOut.toFixed(4), unit: t(`model.unit.${unit}`) }),
+    ...(figures ? [t(figures.text, figures.values)] : []),
     ...baselines.map(([other, loss]) =>
       t('model.fact.baseline', { name: other, loss: loss.toFixed(4) }),
     ),

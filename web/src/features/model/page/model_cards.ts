@@ -1,5 +1,7 @@
 import austen from '../../../../../models/austen/card.json';
 import austenLog from '../../../../../models/austen/austen.csv?raw';
+import names from '../../../../../models/names/card.json';
+import namesLog from '../../../../../models/names/names.csv?raw';
 import tang from '../../../../../models/tang/card.json';
 import tangLog from '../../../../../models/tang/tang.csv?raw';
 import { readLog, type TrainingLog } from './training_log';
@@ -15,29 +17,63 @@ export interface Card {
   readonly seconds: number;
   readonly seed: number;
   readonly commit: string;
-  /** Mean nats per character of what it was not trained on. */
+  /** What its losses are means over. */
+  readonly unit: 'character' | 'token';
+  /** Mean nats per unit of what it was not trained on. */
   readonly heldOut: number;
   /** The same of other models, by their names. */
   readonly baselines: readonly (readonly [name: string, loss: number])[];
+  /** What else was measured, in a sentence; null where nothing was. */
+  readonly figures: {
+    readonly text: 'model.names.figures';
+    readonly values: Readonly<Record<string, string>>;
+  } | null;
   readonly log: TrainingLog;
 }
 
-type Model = (typeof austen.models)['austen'] | (typeof tang.models)['tang'];
+interface Model {
+  readonly file: { readonly bytes: number; readonly sha256: string };
+  readonly parameters: number;
+  readonly run: {
+    readonly commit: string;
+    readonly seed: number;
+    readonly steps: number;
+    readonly seconds: number;
+  };
+  readonly heldOut: { readonly loss: number };
+}
 
-function cardOf(
-  { data }: typeof austen | typeof tang,
-  { file, parameters, run, heldOut }: Model,
-  csv: string,
-  baselines: Card['baselines'] = [],
-): Card {
+type More = Partial<Pick<Card, 'data' | 'unit' | 'baselines' | 'figures'>>;
+
+function cardOf({ file, parameters, run, heldOut }: Model, csv: string, more: More): Card {
   return {
-    ...{ data, bytes: file.bytes, sha256: file.sha256, parameters },
+    ...{ data: [], unit: 'character', baselines: [], figures: null },
+    ...more,
+    ...{ bytes: file.bytes, sha256: file.sha256, parameters },
     ...{ steps: run.steps, seconds: run.seconds, seed: run.seed, commit: run.commit },
-    ...{ heldOut: heldOut.loss, baselines, log: readLog(csv) },
+    ...{ heldOut: heldOut.loss, log: readLog(csv) },
   };
 }
 
+/** The share of sentences, of both languages, in which the right one gets it. */
+function shareOf(group: 'known' | 'templates' | 'places' | 'names'): string {
+  const { english, chinese } = names.models.names;
+  return ((100 * (english[group].accuracy + chinese[group].accuracy)) / 2).toFixed(0);
+}
+
+const namesFigures = {
+  known: shareOf('known'),
+  templates: shareOf('templates'),
+  places: shareOf('places'),
+  people: shareOf('names'),
+};
+
 export const CARDS: Readonly<Record<ShippedName, Card>> = {
-  austen: cardOf(austen, austen.models.austen, austenLog, Object.entries(austen.baseline)),
-  tang: cardOf(tang, tang.models.tang, tangLog),
+  names: cardOf(names.models.names, namesLog, {
+    ...{ unit: 'token', figures: { text: 'model.names.figures', values: namesFigures } },
+  }),
+  austen: cardOf(austen.models.austen, austenLog, {
+    ...{ data: austen.data, baselines: Object.entries(austen.baseline) },
+  }),
+  tang: cardOf(tang.models.tang, tangLog, { data: tang.data }),
 };

@@ -83,7 +83,7 @@ export class TokensPart extends ModelPart {
       ...texts.map((text) => {
         const button = document.createElement('button');
         Object.assign(button, { type: 'button', className: 'button', textContent: text });
-        button.lang = model === 'tang' ? 'zh' : 'en';
+        button.lang = /\p{Script=Han}/u.test(text) ? 'zh' : 'en';
         button.dataset['example'] = text;
         return button;
       }),

@@ -1,9 +1,14 @@
 /** The models that this page brings, trained before by the recipes of models/. */
-export const SHIPPED = ['austen', 'tang'] as const;
+export const SHIPPED = ['names', 'austen', 'tang'] as const;
 export type ShippedName = (typeof SHIPPED)[number];
 
 /** Texts of the kind that a model was trained on, none of them by the model. */
 export const EXAMPLES: Readonly<Record<ShippedName, readonly string[]>> = {
+  names: [
+    'When Mary and John went to the shop, John gave a book to',
+    'After Tom met Emma in the park, Emma handed the key to',
+    '当玛丽和约翰去商店时，约翰把书送给了',
+  ],
   austen: [
     'It is a truth universally acknowledged, that a single man in possession of a good fortune',
     'She was tired, and the evening was long. She was tired, and the evening was',
