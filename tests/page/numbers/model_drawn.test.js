@@ -83,9 +83,7 @@ describe('model: what can be taken away', () => {
       assert.deepEqual([name, svg.width, svg.height], ['model', 624, 732]);
       const { names, austen, tang } = web.CARDS;
       const row = (of, log, i) => [of, log.steps[i], log.loss[i], log.heldOut[i]];
-      assert.deepEqual(table[0], [
-        ...['model', 'step of training', 'loss, nats', 'held-out loss'],
-      ]);
+      assert.deepEqual(table[0], [...['model', 'step of training', 'loss, nats', 'held-out loss']]);
       assert.deepEqual(table[1], row('names', names.log, 0));
       assert.deepEqual(table.at(-1), row('tang', tang.log, tang.log.steps.length - 1));
       const rows = [names, austen, tang].map(({ log }) => log.steps.length);
