@@ -20,11 +20,13 @@ const LESSON = readLesson({
   steps: [
     {
       ...{ title: 'One', text: 'First.', show: ['map', 'settings'], state: 'seed=3' },
-      ...{ lock: ['head', 'seed'], guess: true },
+      ...{ lock: ['head', 'seed'], guess: true, notes: 'Ten minutes.' },
       exercises: [
         { text: 'Why?' },
         { text: 'How many?', number: 'maskWeight:3,1', within: 0.25 },
         { text: 'Which?', choices: ['this', 'that'], right: 1 },
+        { text: 'Of mine?', value: -0.5, off: 0.01 },
+        { text: 'Who?', answers: ['she', 'he'] },
       ],
     },
     { title: 'Two', text: 'Second.', lock: true },
@@ -97,6 +99,9 @@ const ACTS = [
   [() => tick(panel('scale'), true), { show: ['map', 'settings', 'scale'] }],
   [() => tick(panel('map'), true), { show: ['settings', 'scale', 'map'] }],
   [() => tick(panel('map'), false), { show: ['settings', 'scale'] }],
+  [() => moveShown(1, 1), { show: ['scale', 'settings'] }],
+  [() => moveShown(2, -1), { show: ['settings', 'scale'] }],
+  [() => enter(field('notes'), 'Five minutes.'), { notes: 'Five minutes.' }],
   [() => tick(step(1, '.step-locks [value=seed]'), false), { lock: ['head'] }],
   [() => tick(step(1, '.step-locks [value=all]'), true), { lock: true }],
   [() => tick(step(1, '.step-locks [value=all]'), false), { lock: ['head'] }],
@@ -105,6 +110,10 @@ const ACTS = [
 ];
 const field = (name) => step(1, `[data-field-of=${name}]`);
 const panel = (id) => step(1, `.step-panels [value=${id}]`);
+const moveShown = (row, by) =>
+  step(1, `.step-order li:nth-child(${row}) [data-move="${by}"]`).click();
+const names = (of) =>
+  [...dialog.querySelectorAll(`${of} .order-name`)].map((name) => name.textContent);
 
 test('lessons: each act of a teacher changes what it names in the step, and nothing else', () => {
   begin();
@@ -114,7 +123,14 @@ test('lessons: each act of a teacher changes what it names in the step, and noth
     expected = { ...expected, ...change };
     assert.deepEqual(editor.lesson.steps, [expected, LESSON.steps[1]], String(act));
   }
-  assert.equal(step(1, '.order').textContent, 'Shown: Settings of the layer → The scale');
+  assert.deepEqual(names('.editor-steps > li:first-child .step-order'), [
+    'Settings of the layer',
+    'The scale',
+  ]);
+  assert.deepEqual(
+    ['.step-panels b', '.step-locks b'].map((count) => step(1, count).textContent),
+    ['(2)', '(1)'],
+  );
 });
 
 test('lessons: a question is open, compared with a number, or one of choices', () => {
@@ -143,8 +159,28 @@ test('lessons: a question is open, compared with a number, or one of choices', (
     [shown(), last()],
     [['choice'], { text: 'How?', choices: ['a', 'b'], right: 1 }],
   );
+  enter(part('kind'), 'value');
+  enter(part('value'), '1/4');
+  assert.deepEqual([shown(), last()], [['value'], { text: 'How?', value: 0.25 }]);
+  for (const [off, read] of [['0,02', { off: 0.02 }], ['-1', {}], ['x', {}], ['0', { off: 0 }]]) {
+    enter(part('off'), off);
+    assert.deepEqual(last(), { text: 'How?', value: 0.25, ...read }, off);
+  } // prettier-ignore
+  const warning = () => step(1, '.editor-exercises > li:last-child .incomplete').textContent;
+  assert.equal(warning(), '');
+  enter(part('value'), 'some');
+  assert.deepEqual([last(), warning()], [{ text: 'How?' }, t('lessons.ownNoNumber')]);
+  enter(part('kind'), 'text');
+  enter(part('answers'), 'a\n\n b');
+  assert.deepEqual(
+    [shown(), last(), warning()],
+    [['text'], { text: 'How?', answers: ['a', ' b'] }, ''],
+  );
   step(1, '.editor-exercises > li:nth-child(2) [data-part=remove]').click();
-  assert.deepEqual(editor.lesson.steps[0].exercises, [exercises[0], exercises[2], last()]);
+  const rest = exercises.filter((_, i) => i !== 1);
+  assert.deepEqual(editor.lesson.steps[0].exercises, [...rest, last()]);
+  step(1, '.exercise-order li:nth-child(2) [data-move="-1"]').click();
+  assert.deepEqual(editor.lesson.steps[0].exercises.slice(0, 2), [rest[1], rest[0]]);
 });
 
 test('lessons: steps move by one place, stop at the ends, are added at the end and removed', () => {
@@ -161,6 +197,101 @@ test('lessons: steps move by one place, stop at the ends, are added at the end a
     act();
     assert.deepEqual(titles(), expected, String(act));
   }
+});
+
+test('lessons: an order is changed by dragging a row, whose neighbours pass it, and by its buttons', () => {
+  begin();
+  press('add');
+  const list = one('.editor-order ol');
+  for (const row of list.children) {
+    row.getBoundingClientRect = () => ({ top: 20 * [...list.children].indexOf(row), height: 20 });
+  }
+  const grip = list.children[0].querySelector('.order-grip');
+  const say = (type, more) =>
+    grip.dispatchEvent(new PointerEvent(type, { bubbles: true, pointerId: 1, button: 0, ...more }));
+  say('pointerdown', { button: 2 });
+  say('pointermove', { clientY: 55 });
+  assert.deepEqual(titles(), ['One', 'Two', ''], 'another button of the mouse');
+  say('pointerdown');
+  for (const clientY of [25, 35, 55, 45]) say('pointermove', { clientY });
+  assert.equal(list.children[2].querySelector('.order-grip'), grip, 'it is under the pointer');
+  say('pointerup');
+  assert.deepEqual(
+    [titles(), names('.editor-order')],
+    [
+      ['Two', '', 'One'],
+      ['1. Two', '2. Step', '3. One'],
+    ],
+  );
+  const button = (row, by) => list.querySelector(`li:nth-child(${row}) [data-move="${by}"]`);
+  button(3, -1).click();
+  assert.deepEqual([titles(), document.activeElement], [['Two', 'One', ''], button(2, -1)]);
+  button(2, -1).click();
+  assert.deepEqual(
+    [titles(), document.activeElement],
+    [['One', 'Two', ''], button(1, 1)],
+    'at the end the other button',
+  );
+  assert.equal(button(1, 1).getAttribute('aria-label'), 'Move down: 1. One');
+  list.querySelector('li:nth-child(2) .order-name').click();
+  assert.equal(document.activeElement, step(2, 'input'));
+  const held = list.children[1].querySelector('.order-grip');
+  const row = list.children[1];
+  held.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, pointerId: 1 }));
+  row.after(list.children[0]);
+  held.dispatchEvent(new PointerEvent('pointercancel', { bubbles: true, pointerId: 1 }));
+  assert.deepEqual(titles(), ['One', 'Two', ''], 'a drag that the browser ends changes nothing');
+});
+
+describe('lessons: the editor', () => {
+  const root = document.documentElement;
+  const width = (matches) => {
+    const query = Object.assign(new EventTarget(), { matches });
+    mock.method(globalThis, 'matchMedia', () => query);
+    editor.remove();
+    editor = new LessonEditor();
+    document.body.append(editor);
+    dialog = editor.querySelector('dialog');
+    return query;
+  };
+
+  test('stands beside the page where the window is wide, and over it where it is not', () => {
+    const shown = [];
+    for (const name of ['show', 'showModal']) {
+      const own = HTMLDialogElement.prototype[name];
+      mock.method(HTMLDialogElement.prototype, name, function () {
+        shown.push(name);
+        own.call(this);
+      });
+    }
+    const query = width(true);
+    begin();
+    assert.deepEqual([shown, root.dataset.editor], [['show'], 'beside']);
+    Object.assign(query, { matches: false }).dispatchEvent(new Event('change'));
+    assert.deepEqual([shown, root.dataset.editor], [['show', 'showModal'], undefined]);
+    assert.deepEqual(editor.lesson, LESSON, 'what is written stays');
+    press('close');
+    Object.assign(query, { matches: true }).dispatchEvent(new Event('change'));
+    assert.deepEqual([shown.length, dialog.open], [2, false]);
+  });
+
+  test('beside the page stays when the lesson is opened, and gives the focus back when it is closed', async () => {
+    width(true);
+    const opener = document.createElement('button');
+    document.body.append(opener);
+    opener.focus();
+    begin();
+    press('try');
+    await rest();
+    assert.deepEqual([dialog.open, location.hash.includes('L=zcode')], [true, true]);
+    one('[name=title]').focus();
+    fire(one('[name=title]'), 'keydown', KeyboardEvent, { key: 'Escape' });
+    await rest();
+    assert.deepEqual(
+      [dialog.open, document.activeElement, root.dataset.editor],
+      [false, opener, undefined],
+    );
+  });
 });
 
 describe('lessons: an edited lesson', () => {

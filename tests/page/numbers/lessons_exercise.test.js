@@ -10,7 +10,7 @@ const web = await modules(
   'features/lessons/page/{exercise,locks,lockable_controls,parse_answer}',
   'state/state',
 );
-const { exerciseForm, isRight, nearest, readAnswer, setLanguage } = web;
+const { ExerciseItem, isNear, isRight, isSameText, nearest, readAnswer, setLanguage } = web;
 const { Locks, LOCKABLE, controlsOf, initialState } = web;
 
 beforeEach(() => setLanguage('en'));
@@ -30,9 +30,15 @@ const MOVED =
   ' You have changed the settings of this step: your answer was compared with what is on the screen now.';
 
 /** A question on the page: `answer` enters an answer and returns the verdict. */
-function asked(exercise) {
-  const page = { view, moved: false };
-  const item = exerciseForm(exercise, { view: () => page.view, moved: () => page.moved });
+function asked(exercise, kept = null) {
+  const page = { view, moved: false, kept, passed: [] };
+  const form = new ExerciseItem(exercise, {
+    view: () => page.view,
+    moved: () => page.moved,
+    kept: () => page.kept,
+    keep: (given) => page.passed.push(given),
+  });
+  const item = form.element;
   document.body.append(item);
   const boxes = [...item.querySelectorAll('input')];
   const verdict = () => item.querySelector('.verdict').textContent;
@@ -41,7 +47,7 @@ function asked(exercise) {
   const send = () =>
     !item.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
   return {
-    ...{ item, page, boxes, reveal, send },
+    ...{ form, item, page, boxes, reveal, send, verdict },
     answer(value) {
       if (boxes[0].type === 'text') boxes[0].value = value;
       else boxes.forEach((box, i) => (box.checked = i === value));
@@ -115,10 +121,91 @@ test('lessons: a question that nothing answers is one to talk about, with lines 
   assert.equal(item.querySelector('.question').textContent, 'Why a?');
   assert.equal(item.querySelector('.question code').textContent, 'a');
   assert.match(item.querySelector('.hint').textContent, /^Talk about it with others/);
+  assert.equal(
+    item.querySelector('textarea').getAttribute('aria-labelledby'),
+    item.querySelector('.question').id,
+  );
   assert.deepEqual([item.querySelector('.verdict'), item.querySelectorAll('i').length], [null, 3]);
   const { item: choice, boxes, send } = asked({ text: 'Which?', choices: CHOICES });
   assert.equal(send(), true);
   assert.deepEqual([choice.querySelector('.verdict'), boxes.length], [null, 3]);
+});
+
+const OWN = 'Right. The answer is';
+const OWN_SMALL = 'The answer is a larger number. Look again.';
+
+test('lessons: an author’s own number is compared within what the author allows, or as one of the page', () => {
+  for (const [exercise, answers] of [
+    [
+      { value: 0.41, off: 0.01 },
+      { 0.42: `${OWN} 0.41.`, '0,40': `${OWN} 0.41.`, 0.39: OWN_SMALL },
+    ],
+    [
+      { value: -3, off: 0 },
+      { '−3': `${OWN} −3.`, '-6/2': `${OWN} −3.`, '-3.001': OWN_SMALL },
+    ],
+    [
+      { value: 16777216 },
+      { '16,777,216': `${OWN} 16777216.`, 16.5e6: `${OWN} 16777216.`, 16e6: OWN_SMALL },
+    ],
+    [{ value: 0 }, { 0.0006: `${OWN} 0.`, many: NO_NUMBER }],
+  ]) {
+    const { answer, page, revealed } = asked({ text: 'How many?', ...exercise });
+    page.moved = true; // which changes nothing: the answer is the author's
+    for (const [given, wanted] of Object.entries(answers))
+      assert.equal(answer(given), wanted, given);
+    assert.match(revealed(), /^The answer: [−\d.]+$/);
+  }
+  assert.ok(isNear(0.42, 0.41, 0.01) && !isNear(0.4201, 0.41, 0.01) && isNear(0.1 + 0.2, 0.3, 0));
+});
+
+test('lessons: an author’s own texts are compared without capitals, width, spaces and punctuation at the ends', () => {
+  const { answer, revealed, item } = asked({ text: 'Who?', answers: ["Bahdanau's", '注意力'] });
+  assert.match(item.querySelector('.hint').textContent, /^Capital letters/);
+  for (const [given, wanted] of [
+    ...["bahdanau's", '  Bahdanau’s. ', 'ＢＡＨＤＡＮＡＵ’Ｓ', '“注意力”。'].map((one) => [
+      one,
+      'Right.',
+    ]),
+    ...['Bahdanau', 'bahdanau s', '注意', '.'].map((one) => [
+      one,
+      'No. Look again and write another answer.',
+    ]),
+    [' ', 'Write an answer.'],
+  ])
+    assert.equal(answer(given), wanted, given);
+  assert.equal(revealed(), "The answer: Bahdanau's / 注意力");
+  assert.ok(isSameText('a   b', ['A b']) && isSameText('?', ['?']) && !isSameText('', ['?']));
+});
+
+test('lessons: what is entered is passed on to be kept, and comes back with what was said of it', () => {
+  const number = asked({ text: 'How many?', number: 'tokens' });
+  number.boxes[0].value = '5';
+  number.boxes[0].dispatchEvent(new Event('input', { bubbles: true }));
+  number.answer('2');
+  number.answer('many');
+  number.revealed();
+  assert.deepEqual(number.page.passed, [
+    { given: '5', result: null, shown: false },
+    { given: '2', result: 'wrong', shown: false },
+    { given: 'many', result: null, shown: true },
+  ]);
+  const choice = asked({ text: 'Which?', choices: CHOICES, right: 1 });
+  choice.answer(1);
+  assert.deepEqual(choice.page.passed, [
+    { given: 'two b', choice: 1, result: 'right', shown: false },
+  ]);
+  choice.page.kept = { given: 'one', choice: 0, result: 'wrong', checks: 1 };
+  choice.form.restore();
+  assert.deepEqual(
+    [choice.boxes.map(({ checked }) => checked), choice.verdict(), choice.reveal.hidden],
+    [[true, false, false], 'Not right, when you last checked.', false],
+  );
+  const open = asked({ text: 'Why?' }, { given: 'So.', result: '', checks: 0 });
+  assert.equal(open.item.querySelector('textarea').value, 'So.');
+  open.page.kept = null;
+  open.form.restore();
+  assert.equal(open.item.querySelector('textarea').value, '');
 });
 
 test('lessons: a number is right within its share, and within what rounding takes', () => {

@@ -9,7 +9,8 @@ const web = await modules(
   'features/lessons/page/{lesson,lesson_codec,lesson_address}',
   'state/{state,field}',
 );
-const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, LESSON_LIMITS } = web;
+const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, LESSON_LIMITS, idOf } =
+  web;
 
 const lessonOf = (more) => readLesson({ title: 't', steps: [{ text: 'a' }], ...more });
 const stepOf = (step) => lessonOf({ steps: [step] })?.steps[0] ?? null;
@@ -20,7 +21,7 @@ describe('lessons: what is too much is cut', () => {
   test('the limits are those that links were made with', () => {
     assert.deepEqual(LESSON_LIMITS, {
       ...{ title: 120, text: 4000, state: 3000, goals: 8, steps: 20, exercises: 12, choices: 8 },
-      ...{ minutes: 600, locks: 40, choice: 300, show: 12 },
+      ...{ minutes: 600, locks: 40, choice: 300, show: 12, answers: 8 },
     });
   });
 
@@ -115,6 +116,9 @@ describe('lessons: what cannot be understood is left out', () => {
     for (const [guess, read] of [[true, true], [false, false], [1, false], ['true', false]]) {
       assert.equal(stepOf({ text: 'a', guess }).guess, read);
     } // prettier-ignore
+    for (const [notes, read] of [['n', 'n'], [' ', undefined], [5, undefined]]) {
+      assert.equal(stepOf({ text: 'a', notes }).notes, read);
+    } // prettier-ignore
     for (const [lock, read] of [
       [true, true], [false, []], ['all', []],
       [['head', 'head', 'a b', '', 1, null, 'seed'], ['head', 'seed']],
@@ -145,6 +149,16 @@ describe('lessons: what cannot be understood is left out', () => {
       ...[2, -1, 0.5, '1'].map((right) => [{ choices, right }, { choices }]),
       [{ choices, number: 'largestKey', right: 1 }, { choices, number: 'largestKey' }],
       [{ right: 0 }, {}],
+      [{ value: -0.5, off: 0.01 }, { value: -0.5, off: 0.01 }],
+      [{ value: 0, off: 0 }, { value: 0, off: 0 }],
+      ...[-1, '1', Infinity, NaN].map((off) => [{ value: 2, off }, { value: 2 }]),
+      ...['2', NaN, Infinity, null].map((value) => [{ value, off: 1 }, {}]),
+      [{ answers: ['one', ' ', 3, 'two'] }, { answers: ['one', 'two'] }],
+      [{ answers: many(9, (i) => `a${i}`) }, { answers: many(8, (i) => `a${i}`) }],
+      [{ answers: [' '] }, {}],
+      [{ value: 2, answers: ['two'] }, { value: 2 }],
+      [{ choices, value: 2, answers: ['two'] }, { choices }],
+      [{ number: 'tokens', value: 2 }, { number: 'tokens' }],
     ]) {
       assert.deepEqual(exerciseOf({ text, ...exercise }), { text, ...read }, JSON.stringify(exercise));
     } // prettier-ignore
@@ -303,6 +317,15 @@ describe('lessons: the address', () => {
       const read = readAddress('', `#v=1&lesson=order&lang=${raw}`);
       assert.deepEqual(read, { ...order, language }, raw);
     } // prettier-ignore
+  });
+
+  test('tells lessons apart on a device: by name, or by what the link contains', () => {
+    const ids = [
+      { name: 'order', code: null },
+      ...['zcode', 'zcodf', 'jcode'].map((code) => ({ name: null, code })),
+    ].map(idOf);
+    assert.deepEqual([ids[0], new Set(ids).size], ['order', 4]);
+    for (const id of ids.slice(1)) assert.match(id, /^own-[\da-z]+$/);
   });
 
   test('is written as it is read', () => {

@@ -49,6 +49,7 @@ const LESSON = readLesson({
       state: 'seed=3',
       lock: ['seed'],
       exercises: [{ text: 'Why?' }, { text: 'How many?', number: 'tokens' }],
+      notes: 'Ask *first*.\n\nThen wait.',
     },
     { text: 'Guess.', show: ['masks', 'row'], guess: true, lock: true, state: 'h=2' },
     { title: 'Last', show: ['scale', 'map'], state: 'seed=5&lang=zh&controls=0&p=map' },
@@ -61,6 +62,7 @@ let asked;
 let heard;
 beforeEach(() => {
   setLanguage('en');
+  localStorage.clear();
   [asked, heard] = [[], []];
   const section = (id, body = '') =>
     `<section id="${id}"><h2 id="${id}-title">The ${id}</h2><qkv-panel-${id}>${body}</qkv-panel-${id}></section>`;
@@ -91,7 +93,12 @@ afterEach(async () => {
 });
 
 const opened = (more = {}) => ({
-  ...{ lesson: LESSON, language: 'en', link: () => `#v=1&L=code&step=${reader.at + 1}` },
+  ...{
+    lesson: LESSON,
+    id: 'mine',
+    language: 'en',
+    link: () => `#v=1&L=code&step=${reader.at + 1}`,
+  },
   ...{ adapt: () => heard.push('adapt'), leave: () => heard.push('leave') },
   ...more,
 });
@@ -210,6 +217,84 @@ describe('lessons: who leaves', () => {
     reader.remove();
     await rest();
     assert.equal(reader.at, 0);
+  });
+});
+
+describe('lessons: what teachers ask for', () => {
+  const notes = () =>
+    [...reader.querySelectorAll('.lesson-notes')]
+      .filter(({ hidden }) => !hidden)
+      .map(({ textContent }) => textContent);
+  const solutions = () =>
+    [...reader.querySelectorAll('.solution')]
+      .filter(({ hidden }) => !hidden)
+      .map(({ textContent }) => textContent);
+
+  test('notes and solutions are shown while they are wanted, as the page computes them now', async () => {
+    await open(0);
+    assert.deepEqual([notes(), solutions()], [[], []]);
+    await press('.for-teachers');
+    assert.equal(part('.for-teachers').getAttribute('aria-pressed'), 'true');
+    assert.deepEqual(
+      notes(),
+      ['Notes for teachersAsk first.Then wait.'],
+      'of the step that has some',
+    );
+    assert.deepEqual(solutions(), ['The answer: 2.000'], 'of the question that has one');
+    host.view = (
+      ({ state, list }) =>
+      () => ({ state, list: { tokens: [...list.tokens, 'c'] } })
+    )(host.view());
+    reader.update(host.view());
+    assert.deepEqual(solutions(), ['The answer: 3.000']);
+    await press('.for-teachers');
+    assert.deepEqual([notes(), solutions()], [[], []]);
+  });
+
+  test('stay on in the next lesson, until they are put away', async () => {
+    await open(0);
+    await press('.for-teachers');
+    await open(1);
+    await press('.current [data-to="0"]');
+    assert.deepEqual([notes().length, solutions()], [1, ['The answer: 2.000']]);
+  });
+});
+
+describe('lessons: answers', () => {
+  const question = (at) => part('.lesson-step').querySelectorAll('.lesson-exercises form')[at];
+  const type = (at, text) => {
+    const box = question(at).querySelector('input, textarea');
+    box.value = text;
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+  const entered = () => [0, 1].map((at) => question(at).querySelector('input, textarea').value);
+
+  test('are there again when the lesson is opened anew, and not in another lesson', async () => {
+    await open(0);
+    type(0, 'Because.');
+    type(1, '2');
+    question(1).dispatchEvent(new Event('submit', { cancelable: true }));
+    await open(0, { id: 'other' });
+    assert.deepEqual(entered(), ['', '']);
+    await open(0);
+    assert.deepEqual(entered(), ['Because.', '2']);
+    assert.equal(
+      question(1).querySelector('.verdict').textContent,
+      'Right, when you last checked.',
+    );
+    assert.match(part('.answers-count').textContent, /: 2\.$/);
+  });
+
+  test('are gone when they are cleared, and come back when that was a mistake', async () => {
+    await open(0);
+    type(0, 'Because.');
+    await press('[data-answers=clear]');
+    assert.deepEqual(
+      [entered(), part('.answers-said').textContent],
+      [['', ''], 'The answers are cleared.'],
+    );
+    await press('[data-answers=undo]');
+    assert.deepEqual(entered(), ['Because.', '']);
   });
 });
 

@@ -20,8 +20,10 @@ for (const other of ['app', 'ui']) sources.set(other, sourceOf(join(root, 'web/s
 
 /** That of the map is in the first view and is of the whole page: what other panels show of a matrix looks alike. */
 const SHARED = ['map'];
-/** A lesson is the whole page, and locks what is on it. */
-const MARKS = { lessons: [':root[data-lesson]', "[aria-describedby~='lock-reason']"] };
+/** A lesson is the whole page, locks what is on it, and its editor takes room from it. */
+const MARKS = {
+  lessons: [':root[data-lesson]', "[aria-describedby~='lock-reason']", "[data-editor='beside']"],
+};
 
 /** The selectors of a sheet; those of nested rules with what they are nested in. */
 function selectorsOf(sheet) {

@@ -58,9 +58,11 @@ export function svgFile({ width, height, body }: Svg, link: string): string {
   );
 }
 
-/** What a spreadsheet would compute: tokens are typed, and come in links of others. */
+/** What a spreadsheet would compute: tokens and answers are typed, and come in links of others. −3 and +0,25 are numbers. */
 const isFormula = (value: string | number) =>
-  typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
+  typeof value === 'string' &&
+  /^[=+\-@\t\r\n＝＋－＠]/.test(value) &&
+  !/^[+-]?\d+([.,]\d+)?%?$/.test(value);
 
 /** By RFC 4180, with the mark that makes spreadsheets read it as UTF-8, and another before what is no formula. */
 function csvFile(table: Figure['table']): string {
@@ -101,15 +103,23 @@ async function fileOf(figure: Figure, format: Format, link: string): Promise<Blo
   return blob(JSON.stringify({ link, ...data }, plain));
 }
 
-/** Gives the reader a file. */
-export async function save(figure: Figure, format: Format, link: string): Promise<void> {
-  const url = URL.createObjectURL(await fileOf(figure, format, link));
+function giveAway(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
   const anchor = document.createElement('a');
   anchor.href = url;
-  anchor.download = `qkv-${figure.name}.${format}`;
+  anchor.download = `qkv-${name}`;
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+/** Gives the reader a file. */
+export async function save(figure: Figure, format: Format, link: string): Promise<void> {
+  giveAway(await fileOf(figure, format, link), `${figure.name}.${format}`);
+}
+
+/** Gives the reader a table that belongs to no picture. */
+export const saveTable = (name: string, table: Figure['table']): void =>
+  giveAway(new Blob([csvFile(table)], { type: TYPES.csv }), `${name}.csv`);
 
 /** A drawing and its height. */
 export type Drawing = readonly [height: number, body: string];

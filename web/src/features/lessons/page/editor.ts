@@ -6,6 +6,7 @@ import { PANEL_IDS } from '../../index';
 import { writeAddress } from './lesson_address';
 import { discardDraft, keepDraft, newDraftId, readDrafts, type Draft } from './drafts';
 import { StepForm } from './step_form';
+import { OrderList, reordered } from './order_list';
 import type { Host } from './page_api';
 import { readLesson, type Lesson } from './lesson';
 import { t } from '../texts';
@@ -13,7 +14,8 @@ import { t } from '../texts';
 const HTML = `
   <form method="dialog" class="editor">
     <h2 id="editor-title" data-t="lessons.editor"></h2>
-    <p data-t="lessons.editorLead"></p>
+    <p class="beside" data-t="lessons.editorBeside"></p>
+    <p class="over" data-t="lessons.editorLead"></p>
     <p class="lesson-tools editor-drafts">
       <label class="minus"><span data-t="lessons.drafts"></span> <select name="draft"></select></label>
       <button type="button" class="button" data-do="fresh" data-t="lessons.fresh"></button>
@@ -24,18 +26,24 @@ const HTML = `
     <label class="field"><span data-t="lessons.name"></span><input type="text" name="title" maxlength="120"></label>
     <label class="field short"><span data-t="lessons.minutes"></span><input type="number" name="minutes" min="0" max="600"></label>
     <label class="field"><span data-t="lessons.goalsLines"></span><textarea name="goals" rows="3"></textarea></label>
+    <div class="editor-order"><h3 data-t="lessons.stepsOrder"></h3></div>
     <ol class="editor-steps"></ol>
     <p class="lesson-tools">
       <button type="button" class="button" data-do="add" data-t="lessons.addStep"></button>
     </p>
-    <p class="lesson-tools">
-      <button type="button" class="button" data-do="link" data-t="tools.link"></button>
-      <button type="button" class="button" data-do="embed" data-t="tools.embed"></button>
-      <button type="button" class="button" data-do="try" data-t="lessons.try"></button>
-      <button type="button" class="button" data-do="close" data-t="lessons.close"></button>
-    </p>
-    <p class="editor-said hint" role="status"></p>
+    <div class="editor-end">
+      <p class="lesson-tools">
+        <button type="button" class="button" data-do="link" data-t="tools.link"></button>
+        <button type="button" class="button" data-do="embed" data-t="tools.embed"></button>
+        <button type="button" class="button" data-do="try" data-t="lessons.try"></button>
+        <button type="button" class="button" data-do="close" data-t="lessons.close"></button>
+      </p>
+      <p class="editor-said hint" role="status"></p>
+    </div>
   </form>`;
+
+/** From here on the editor stands beside the page. */
+const WIDE = '(min-width: 72rem)';
 
 /** Puts a lesson together from what is on the screen. What is written stays on the device until it is discarded; others have it by its link. */
 export class LessonEditor extends HTMLElement {
@@ -46,6 +54,12 @@ export class LessonEditor extends HTMLElement {
   #draft: string | null = null;
   #discarded: Draft | null = null;
   readonly #dialog = document.createElement('dialog');
+  readonly #wide = matchMedia(WIDE);
+  /** What had the focus before the editor opened. */
+  #opener: Element | null = null;
+  readonly #order = new OrderList((from, to) => this.#reorder(from, to), {
+    open: (at) => this.#goTo(at),
+  });
 
   connectedCallback(): void {
     if (this.#dialog.isConnected) return;
@@ -53,6 +67,16 @@ export class LessonEditor extends HTMLElement {
     this.#dialog.setAttribute('aria-labelledby', 'editor-title');
     this.#dialog.innerHTML = HTML;
     this.append(this.#dialog);
+    find(this.#dialog, '.editor-order', HTMLElement).append(this.#order.element);
+    this.#wide.addEventListener('change', () => {
+      if (this.#dialog.open) this.#show();
+    });
+    this.#dialog.addEventListener('close', () => {
+      if (!this.#dialog.open) delete document.documentElement.dataset['editor'];
+    });
+    this.#dialog.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && this.#isBeside()) this.#close(); // over the page, the browser does it
+    });
     this.#dialog.addEventListener('click', ({ target }) => {
       const what = target instanceof HTMLElement ? target.dataset['do'] : undefined;
       if (what !== undefined) void this.#act(what);
@@ -91,7 +115,31 @@ export class LessonEditor extends HTMLElement {
     }
     this.#say('');
     this.#draw();
-    this.#dialog.showModal();
+    if (!this.#dialog.contains(document.activeElement)) this.#opener = document.activeElement;
+    this.#show();
+  }
+
+  /** Beside the page, which can be used meanwhile, or over it where there is no room. */
+  #show(): void {
+    const { dataset } = document.documentElement;
+    if (this.#dialog.open) this.#dialog.close();
+    if (this.#wide.matches) {
+      dataset['editor'] = 'beside';
+      this.#dialog.show();
+    } else {
+      delete dataset['editor'];
+      this.#dialog.showModal();
+    }
+  }
+
+  #isBeside(): boolean {
+    return document.documentElement.dataset['editor'] === 'beside';
+  }
+
+  #close(): void {
+    const was = this.#isBeside();
+    this.#dialog.close();
+    if (was && this.#opener instanceof HTMLElement) this.#opener.focus();
   }
 
   /** Puts a lesson into the form: null: a new one, whose only step is what is on the screen. */
@@ -108,6 +156,7 @@ export class LessonEditor extends HTMLElement {
   #keep(): void {
     this.#draft ??= newDraftId();
     const isKept = keepDraft({ id: this.#draft, lesson: this.#written });
+    this.#drawOrder();
     this.#drawDrafts(isKept ? 'lessons.kept' : 'lessons.notKept');
   }
 
@@ -191,7 +240,27 @@ export class LessonEditor extends HTMLElement {
     );
     translate(this.#dialog);
     for (const step of this.#steps) step.draw();
+    this.#drawOrder();
     this.#drawDrafts(this.#draft === null ? null : 'lessons.kept');
+  }
+
+  #drawOrder(): void {
+    const names = this.#steps.map(
+      ({ step: { title } }, i) => `${i + 1}. ${title || t('lessons.step')}`,
+    );
+    this.#order.draw(names);
+  }
+
+  #reorder(from: number, to: number): void {
+    this.#steps = reordered(this.#steps, from, to);
+    this.#draw();
+    this.#keep();
+  }
+
+  #goTo(at: number): void {
+    const field = this.#steps[at]?.element.querySelector('input');
+    field?.closest('li')?.scrollIntoView({ block: 'start' });
+    field?.focus({ preventScroll: true });
   }
 
   /** Up, down, or away. */
@@ -238,7 +307,7 @@ export class LessonEditor extends HTMLElement {
 
   async #act(what: string): Promise<void> {
     if (what === 'close') {
-      this.#dialog.close();
+      this.#close();
       return;
     }
     if (what === 'fresh' || what === 'discard' || what === 'undo') {
@@ -261,7 +330,7 @@ export class LessonEditor extends HTMLElement {
     const language: Language = this.#host?.view().state.language ?? 'en';
     const fragment = writeAddress({ name: null, code, step: 1 }, language);
     if (what === 'try') {
-      this.#dialog.close();
+      if (!this.#isBeside()) this.#dialog.close();
       location.assign(fragment);
       return;
     }

@@ -1,10 +1,12 @@
 import { translate } from '../../../i18n/i18n';
-import { find } from '../../../ui/dom';
+import { find, setText } from '../../../ui/dom';
 import type { Exercise } from './lesson';
+import { readAnswer } from './parse_answer';
 import { QUANTITY_NAMES } from './quantities';
 import { t, type Key } from '../texts';
 
-const KINDS = ['open', 'number', 'choice'] as const;
+const KINDS = ['open', 'number', 'value', 'text', 'choice'] as const;
+type Kind = (typeof KINDS)[number];
 
 const HTML = `
   <fieldset class="editor-exercise">
@@ -19,12 +21,28 @@ const HTML = `
       ).join('')}</select></label>
       <label class="field short"><span data-t="lessons.place"></span><input type="text" data-part="place" size="6" placeholder="0"></label>
     </div>
+    <div data-for="value">
+      <label class="field short"><span data-t="lessons.ownNumber"></span><input type="text" inputmode="decimal" data-part="value" size="10"></label>
+      <label class="field short"><span data-t="lessons.ownOff"></span><input type="text" inputmode="decimal" data-part="off" size="10"></label>
+    </div>
+    <div data-for="text">
+      <label class="field"><span data-t="lessons.ownTexts"></span><textarea rows="2" data-part="answers"></textarea></label>
+      <p class="hint" data-t="lessons.textRule"></p>
+    </div>
     <div data-for="choice">
       <label class="field"><span data-t="lessons.choicesLines"></span><textarea rows="3" data-part="choices"></textarea></label>
       <label class="field short"><span data-t="lessons.rightLine"></span><input type="number" data-part="right" min="1" max="8" value="1"></label>
     </div>
+    <p class="hint incomplete" role="status"></p>
     <p class="lesson-tools"><button type="button" class="button" data-part="remove" data-t="lessons.remove"></button></p>
   </fieldset>`;
+
+function kindOf({ choices, number, value, answers }: Exercise): Kind {
+  if (choices) return 'choice';
+  if (number !== undefined) return 'number';
+  if (value !== undefined) return 'value';
+  return answers ? 'text' : 'open';
+}
 
 /** An exercise in the editor. */
 export class ExerciseForm {
@@ -33,18 +51,22 @@ export class ExerciseForm {
   /** How far an answer may be off, which the editor leaves as it was. */
   readonly #within: number | undefined;
 
-  constructor({ text, number, within, choices, right }: Exercise) {
+  constructor(exercise: Exercise) {
+    const { text, number, within, choices, right, value, off, answers } = exercise;
     this.element.innerHTML = HTML;
     this.#within = within;
     const [name = '', place = ''] = (number ?? '').split(':');
-    const kind = choices ? 'choice' : number ? 'number' : 'open';
     this.#put('text', text);
-    this.#put('kind', kind);
+    this.#put('kind', kindOf(exercise));
+    this.#put('value', value === undefined ? '' : String(value));
+    this.#put('off', off === undefined ? '' : String(off));
+    this.#put('answers', (answers ?? []).join('\n'));
     if (name !== '') this.#put('number', name);
     this.#put('place', place);
     this.#put('choices', (choices ?? []).join('\n'));
     this.#put('right', String((right ?? 0) + 1));
-    this.element.addEventListener('change', () => this.#fold());
+    for (const event of ['input', 'change'])
+      this.element.addEventListener(event, () => this.#fold());
     find(this.element, '[data-part=remove]', HTMLElement).addEventListener('click', () =>
       this.onRemove(),
     );
@@ -66,6 +88,26 @@ export class ExerciseForm {
     for (const part of this.element.querySelectorAll<HTMLElement>('[data-for]')) {
       part.hidden = part.dataset['for'] !== kind;
     }
+    // Of an own number that is none the question would silently become an open one.
+    const isMissing = kind === 'value' && this.#numbers().value === undefined;
+    setText(
+      find(this.element, '.incomplete', HTMLElement),
+      isMissing && this.#part('value').value !== '' ? t('lessons.ownNoNumber') : '',
+    );
+  }
+
+  /** The author's own number, and how far an answer may be off. */
+  #numbers(): Pick<Exercise, 'value' | 'off'> {
+    const [value] = readAnswer(this.#part('value').value);
+    const [off] = readAnswer(this.#part('off').value);
+    if (value === undefined) return {};
+    return { value, ...(off === undefined || off < 0 ? {} : { off }) };
+  }
+
+  #lines(name: string): string[] {
+    return this.#part(name)
+      .value.split('\n')
+      .filter((line) => line.trim() !== '');
   }
 
   draw(): void {
@@ -84,11 +126,13 @@ export class ExerciseForm {
       const number = this.#part('number').value + (place === '' ? '' : `:${place}`);
       return { text, number, ...(this.#within === undefined ? {} : { within: this.#within }) };
     }
+    if (kind === 'value') return { text, ...this.#numbers() };
+    if (kind === 'text') return { text, answers: this.#lines('answers') };
     if (kind === 'choice') {
-      const choices = this.#part('choices')
-        .value.split('\n')
-        .filter((line) => line.trim() !== '');
-      return { text, choices, right: Number(this.#part('right').value) - 1 };
+      return {
+        ...{ text, choices: this.#lines('choices') },
+        right: Number(this.#part('right').value) - 1,
+      };
     }
     return { text };
   }

@@ -7,7 +7,7 @@ import { isQuantity } from './quantities';
 export const SHOWABLE: readonly Showable[] = ['settings', 'sentence', ...PANEL_IDS];
 export type Showable = PanelId | 'settings' | 'sentence';
 
-/** A question: with a number that the page computes, with choices, or open, for a discussion or a sheet of paper. */
+/** A question: with a number that the page computes, with the author's own number or texts, with choices, or open, for a discussion. */
 export interface Exercise {
   readonly text: string;
   /** What the answer is compared with, see quantities.ts; with choices it is the number of the right one, from 0. */
@@ -17,6 +17,12 @@ export interface Exercise {
   readonly choices?: readonly string[];
   /** The right one of the choices, where no computed number says it. */
   readonly right?: number;
+  /** The author's own number. */
+  readonly value?: number;
+  /** How far an answer may be off from it, in its own unit; nothing: as far as from a number of the page. */
+  readonly off?: number;
+  /** The author's own texts, of which each is right; parse_answer.ts says how they are compared. */
+  readonly answers?: readonly string[];
 }
 
 export interface Step {
@@ -31,6 +37,8 @@ export interface Step {
   /** Whether panels that can ask ask the reader to guess first. */
   readonly guess: boolean;
   readonly exercises: readonly Exercise[];
+  /** For teachers, who ask for it: paragraphs, as in the text. */
+  readonly notes?: string;
 }
 
 export interface Lesson {
@@ -43,7 +51,7 @@ export interface Lesson {
 
 export const LESSON_LIMITS = {
   ...{ title: 120, text: 4000, state: 3000, goals: 8, steps: 20, exercises: 12, choices: 8 },
-  ...{ minutes: 600, locks: 40, choice: 300, show: 12 },
+  ...{ minutes: 600, locks: 40, choice: 300, show: 12, answers: 8 },
 } as const;
 
 type Unknown = Readonly<Record<string, unknown>>;
@@ -60,18 +68,31 @@ const list = (value: unknown, most: number): readonly unknown[] =>
 const integer = (value: unknown, most: number): number =>
   typeof value === 'number' && value >= 0 ? Math.min(most, Math.round(value)) : 0;
 
+const lines = (value: unknown, most: number): readonly string[] =>
+  list(value, most)
+    .map((line) => string(line, LESSON_LIMITS.choice))
+    .filter((line) => line.trim() !== '');
+
+/** What the author wrote as the answer; nothing where that was no answer. */
+function readOwn({ value, off, answers }: Unknown): Partial<Exercise> {
+  if (typeof value === 'number' && Number.isFinite(value)) {
+    return { value, ...(typeof off === 'number' && off >= 0 && off < Infinity ? { off } : {}) };
+  }
+  const texts = lines(answers, LESSON_LIMITS.answers);
+  return texts.length > 0 ? { answers: texts } : {};
+}
+
 function readExercise(raw: unknown): Exercise | null {
   if (!isObject(raw)) return null;
   const text = string(raw['text'], LESSON_LIMITS.text);
   if (text.trim() === '') return null;
-  const choices = list(raw['choices'], LESSON_LIMITS.choices)
-    .map((choice) => string(choice, LESSON_LIMITS.choice))
-    .filter((choice) => choice.trim() !== '');
+  const choices = lines(raw['choices'], LESSON_LIMITS.choices);
   const number = string(raw['number'], 60);
   const { within, right } = raw;
   const known = isQuantity(number);
   return {
     text,
+    ...(known || choices.length > 1 ? {} : readOwn(raw)),
     ...(known ? { number } : {}),
     ...(known && typeof within === 'number' && within > 0 && within <= 1 ? { within } : {}),
     ...(choices.length > 1 ? { choices } : {}),
@@ -102,11 +123,13 @@ function readStep(raw: unknown): Step | null {
     .filter((exercise) => exercise !== null);
   if (wanted.length > 0 && !show.some(isPanel) && wanted.some(isNoPart)) return null;
   if (title + text === '' && exercises.length === 0 && show.length === 0) return null;
+  const notes = string(raw['notes'], LESSON_LIMITS.text);
   return {
     ...{ title, text, show, exercises },
     state: string(raw['state'], LESSON_LIMITS.state),
     lock: readLock(raw['lock']),
     guess: raw['guess'] === true,
+    ...(notes.trim() === '' ? {} : { notes }),
   };
 }
 
@@ -123,9 +146,7 @@ export function readLesson(raw: unknown): Lesson | null {
     .map(readStep)
     .filter((step) => step !== null);
   if (steps.length === 0) return null;
-  const goals = list(raw['goals'], LESSON_LIMITS.goals)
-    .map((goal) => string(goal, LESSON_LIMITS.choice))
-    .filter((goal) => goal.trim() !== '');
+  const goals = lines(raw['goals'], LESSON_LIMITS.goals);
   const minutes = integer(raw['minutes'], LESSON_LIMITS.minutes);
   return { title: string(raw['title'], LESSON_LIMITS.title), minutes, goals, steps };
 }

@@ -44,3 +44,11 @@ export function writeAddress({ name, code, step }: Omit<Address, 'language'>, la
   if (step > 1) to.set('step', String(step));
   return `#${to.toString()}`;
 }
+
+/** What tells a lesson from others on this device: its name, or a number that another lesson of a link hardly has (FNV-1a). */
+export function idOf({ name, code }: Pick<Address, 'name' | 'code'>): string {
+  if (code === null) return name ?? INDEX;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < code.length; i++) hash = Math.imul(hash ^ code.charCodeAt(i), 0x01000193);
+  return `own-${(hash >>> 0).toString(36)}`;
+}

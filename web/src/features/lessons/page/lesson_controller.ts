@@ -2,7 +2,7 @@ import { t, translate, type Language } from '../../../i18n/i18n';
 import { find } from '../../../ui/dom';
 import { loadWords } from '../../load';
 import { initialState } from '../../../state/state';
-import { INDEX, writeAddress, type Address } from './lesson_address';
+import { idOf, INDEX, writeAddress, type Address } from './lesson_address';
 import { canUnpack, readCode, writeCode } from './lesson_codec';
 import { LessonEditor } from './editor';
 import type { Host } from './page_api';
@@ -110,7 +110,7 @@ export class Desk {
       writeAddress({ name, code, step: reader.at + 1 }, this.#host.view().state.language);
     reader.open(
       {
-        ...{ lesson, language, link },
+        ...{ lesson, language, link, id: idOf(address) },
         adapt: () => this.edit(lesson),
         leave: () => location.assign(`#v=1&lang=${this.#host.view().state.language}`),
       },

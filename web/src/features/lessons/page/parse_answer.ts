@@ -33,3 +33,24 @@ const ROUNDING = 0.0006;
 export function isRight(answer: number, expected: number, within = WITHIN): boolean {
   return Math.abs(answer - expected) <= Math.max(within * Math.abs(expected), ROUNDING);
 }
+
+/** 0.42 is no farther from 0.41 than 0.01, whatever float64 makes of them. */
+const FLOAT = 1e-9;
+
+/** Whether an answer is no farther from the author's number than the author allows. */
+export const isNear = (answer: number, value: number, off: number): boolean =>
+  Math.abs(answer - value) <= off + FLOAT * Math.max(1, Math.abs(value));
+
+/** Capitals, width, the kind of an apostrophe, spaces, and punctuation at both ends are not compared. */
+function plain(text: string): string {
+  const one = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[‘’]/g, "'")
+    .replace(/\s+/g, ' ')
+    .trim();
+  return one.replace(/^[\p{P}\s]+|[\p{P}\s]+$/gu, '') || one;
+}
+
+export const isSameText = (answer: string, texts: readonly string[]): boolean =>
+  texts.some((text) => plain(text) === plain(answer));

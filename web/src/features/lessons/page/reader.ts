@@ -4,16 +4,20 @@ import { Panel, type View } from '../../panel';
 import { formatFragment, type State } from '../../../state/state';
 import { asksOf, PANEL_IDS } from '../../index';
 import { loadPanel } from '../../load';
-import { exerciseForm } from './exercise';
+import { answerAt, keepAnswer, type Place } from './answers';
+import { AnswersBar } from './answers_bar';
+import { ExerciseItem, plainOfRich } from './exercise';
 import { pictureOf, settled } from './print_figures';
 import type { Host } from './page_api';
-import { panelsOf, stateOf, type Lesson, type Showable, type Step } from './lesson';
+import { panelsOf, stateOf, type Exercise, type Lesson, type Showable, type Step } from './lesson';
 import { allowed, type Locks } from './locks';
 import { t } from '../texts';
 
 /** What the reader needs from who opened it. */
 export interface Opened {
   readonly lesson: Lesson;
+  /** What tells it from others, in what is kept of its answers. */
+  readonly id: string;
   readonly language: Language;
   /** The address of the lesson as it stands. */
   readonly link: () => string;
@@ -53,6 +57,11 @@ export class LessonReader extends Panel {
   #compared: { readonly state: State; readonly step: Step; readonly moved: boolean } | null = null;
   /** Another number for every step that is gone to. */
   #going = 0;
+  /** The exercises, step by step. */
+  #exercises: readonly (readonly ExerciseItem[])[] = [];
+  #answers: AnswersBar | null = null;
+  /** Whether notes and solutions are shown, for teachers. */
+  #notes = false;
 
   protected template(): string {
     return `
@@ -64,12 +73,14 @@ export class LessonReader extends Panel {
           <a class="button all" href="#v=1&amp;lesson=index" data-t="lessons.all"></a>
           <button type="button" class="button print" data-t="lessons.print"></button>
           <button type="button" class="button adapt" data-t="lessons.adapt"></button>
+          <button type="button" class="button for-teachers" aria-pressed="false" data-t="lessons.forTeachers"></button>
           <button type="button" class="button leave" data-t="lessons.leave"></button>
         </p>
         <p class="lesson-status hint" role="status"></p>
         <nav data-t-label="lessons.steps"><ol class="lesson-steps"></ol></nav>
       </header>
       <div class="lesson-body"></div>
+      <div class="lesson-foot"></div>
       <p class="lesson-link"></p>`;
   }
 
@@ -83,6 +94,10 @@ export class LessonReader extends Panel {
       leave?.();
     });
     on('.print', () => void this.#print());
+    on('.for-teachers', () => {
+      this.#notes = !this.#notes;
+      this.#showNotes();
+    });
     this.addEventListener('click', ({ target }) => {
       const button = target instanceof Element ? target.closest<HTMLElement>('[data-to]') : null;
       const to = button?.dataset['to'];
@@ -96,6 +111,21 @@ export class LessonReader extends Panel {
     if (!step) return;
     const back = this.querySelector<HTMLElement>('.lesson-step.current .back');
     if (back) back.hidden = !this.#moved();
+    if (this.#notes) this.#showSolutions(view);
+  }
+
+  #showNotes(): void {
+    this.find('.for-teachers', HTMLElement).setAttribute('aria-pressed', String(this.#notes));
+    for (const notes of this.querySelectorAll<HTMLElement>('.lesson-notes')) {
+      notes.hidden = !this.#notes || notes.dataset['empty'] !== undefined;
+    }
+    if (this.#notes) this.#showSolutions(this.#viewNow());
+    else for (const item of this.#exercises.flat()) item.showSolution(null);
+  }
+
+  /** Those of this step: what belongs to the others is not computed now. */
+  #showSolutions(view: View): void {
+    for (const item of this.#exercises[this.at] ?? []) item.showSolution(view);
   }
 
   #moved(): boolean {
@@ -126,10 +156,17 @@ export class LessonReader extends Panel {
     goals.hidden = lesson.goals.length === 0;
     this.find('.lesson-goals ul', HTMLElement).replaceChildren(...lesson.goals.map(listItem));
     this.find('.lesson-steps', HTMLElement).replaceChildren(...lesson.steps.map(stepLink));
+    this.#exercises = lesson.steps.map((one, i) =>
+      one.exercises.map((exercise, e) => this.#item(exercise, { step: i, exercise: e }, opened)),
+    );
     const body = this.find('.lesson-body', HTMLElement);
     body.replaceChildren(
       ...lesson.steps.map((one, i) => this.#section(one, i, lesson.steps.length - 1)),
     );
+    this.#answers = new AnswersBar(opened.id, () => {
+      for (const item of this.#exercises.flat()) item.restore();
+    });
+    this.find('.lesson-foot', HTMLElement).replaceChildren(this.#answers.element);
     void this.go(step);
   }
 
@@ -143,12 +180,28 @@ export class LessonReader extends Panel {
     return this.isConnected && this.#opened === opened;
   }
 
+  #item(
+    exercise: Exercise,
+    at: Pick<Place, 'step' | 'exercise'>,
+    { id, lesson }: Opened,
+  ): ExerciseItem {
+    const [title, question] = [lesson.title, exercise.text].map(plainOfRich);
+    const asked = { lesson: id, ...at, title: title ?? '', question: question ?? '' };
+    return new ExerciseItem(exercise, {
+      view: () => this.#viewNow(),
+      moved: () => this.#moved(),
+      kept: () => answerAt(asked),
+      keep: (given) => this.#answers?.draw(keepAnswer(asked, given)),
+    });
+  }
+
   #section(step: Step, at: number, last: number): HTMLElement {
     const section = document.createElement('section');
     section.className = 'lesson-step';
     section.setAttribute('aria-labelledby', `step-${at}`);
     section.innerHTML = `
       <div class="lesson-text"><h2 id="step-${at}" tabindex="-1"></h2></div>
+      <aside class="lesson-notes" aria-labelledby="notes-${at}" hidden><h3 id="notes-${at}" data-t="lessons.notes"></h3></aside>
       <p class="lesson-tools back" hidden><button type="button" class="button" data-t="lessons.restore"></button></p>
       <div class="lesson-panels"></div>
       <div class="lesson-figures"></div>
@@ -160,13 +213,11 @@ export class LessonReader extends Panel {
     translate(section);
     const find = (selector: string) => section.querySelector<HTMLElement>(selector);
     find('h2')?.append(...richNodes(stepName(step, at)));
-    for (const paragraph of step.text.split(/\n\s*\n/).filter(Boolean)) {
-      const p = document.createElement('p');
-      p.append(...richNodes(paragraph));
-      find('.lesson-text')?.append(p);
-    }
-    const tools = { view: () => this.#viewNow(), moved: () => this.#moved() };
-    find('ol')?.append(...step.exercises.map((exercise) => exerciseForm(exercise, tools)));
+    find('.lesson-text')?.append(...paragraphs(step.text));
+    const notes = find('.lesson-notes');
+    if (step.notes) notes?.append(...paragraphs(step.notes));
+    else notes?.setAttribute('data-empty', '');
+    find('ol')?.append(...(this.#exercises[at] ?? []).map(({ element }) => element));
     const exercises = find('.lesson-exercises');
     if (exercises) exercises.hidden = step.exercises.length === 0;
     find('.back button')?.addEventListener('click', () => this.#restore());
@@ -241,6 +292,7 @@ export class LessonReader extends Panel {
       panels: new Set(panels),
     };
     if (this.locks) this.locks.lock = plan.lock;
+    this.#showNotes();
     const address = location.pathname + searchOf() + opened.link();
     const isNew = !location.href.endsWith(address);
     if (visit && isNew) history.pushState(null, '', address);
@@ -301,6 +353,17 @@ export function searchOf(): string {
   for (const key of ['lesson', 'step', 'lang']) search.delete(key);
   const rest = search.toString();
   return rest === '' ? '' : `?${rest}`;
+}
+
+function paragraphs(text: string): HTMLElement[] {
+  return text
+    .split(/\n\s*\n/)
+    .filter(Boolean)
+    .map((paragraph) => {
+      const p = document.createElement('p');
+      p.append(...richNodes(paragraph));
+      return p;
+    });
 }
 
 function listItem(text: string): HTMLElement {

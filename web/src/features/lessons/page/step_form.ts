@@ -3,6 +3,7 @@ import { find } from '../../../ui/dom';
 import { ExerciseForm } from './exercise_form';
 import { SHOWABLE, type Showable, type Step } from './lesson';
 import { LOCKABLE } from './lockable_controls';
+import { OrderList, reordered } from './order_list';
 import { t } from '../texts';
 
 const HTML = `
@@ -10,11 +11,13 @@ const HTML = `
     <legend></legend>
     <label class="field"><span data-t="lessons.stepTitle"></span><input type="text" maxlength="120" data-field-of="title"></label>
     <label class="field"><span data-t="lessons.stepText"></span><textarea rows="4" data-field-of="text"></textarea></label>
-    <fieldset class="tick-set step-panels"><legend data-t="lessons.panels"></legend><div></div></fieldset>
-    <p class="order hint"></p>
+    <details class="tick-set step-panels"><summary><span data-t="lessons.panels"></span> <b></b></summary><div></div></details>
+    <div class="step-order"></div>
     <label class="check"><input type="checkbox" data-field-of="guess"> <span data-t="lessons.guess"></span></label>
-    <fieldset class="tick-set step-locks"><legend data-t="lessons.lock"></legend><div></div></fieldset>
+    <details class="tick-set step-locks"><summary><span data-t="lessons.lock"></span> <b></b></summary><div></div></details>
+    <label class="field"><span data-t="lessons.stepNotes"></span><textarea rows="2" data-field-of="notes"></textarea></label>
     <ol class="editor-exercises"></ol>
+    <div class="exercise-order"></div>
     <p class="lesson-tools">
       <button type="button" class="button" data-step="exercise" data-t="lessons.addExercise"></button>
       <button type="button" class="button" data-step="state" data-t="lessons.takeState"></button>
@@ -43,6 +46,17 @@ export class StepForm {
   #show: readonly Showable[];
   #state: string;
   #exercises: ExerciseForm[];
+  readonly #showOrder = new OrderList((from, to) => {
+    this.#show = reordered(this.#show, from, to);
+    this.#changed();
+  });
+  readonly #exerciseOrder = new OrderList(
+    (from, to) => {
+      this.#exercises = reordered(this.#exercises, from, to);
+      this.#changed();
+    },
+    { least: 2 },
+  );
 
   constructor(step: Step, screen: () => string) {
     this.#show = step.show;
@@ -55,6 +69,9 @@ export class StepForm {
       .join('');
     this.#field('title').value = step.title;
     this.#field('text').value = step.text;
+    this.#field('notes').value = step.notes ?? '';
+    find(this.element, '.step-order', HTMLElement).append(this.#showOrder.element);
+    find(this.element, '.exercise-order', HTMLElement).append(this.#exerciseOrder.element);
     find(this.element, '[data-field-of=guess]', HTMLInputElement).checked = step.guess;
     for (const box of this.#boxes('.step-panels'))
       box.checked = step.show.some((id) => id === box.value);
@@ -63,11 +80,18 @@ export class StepForm {
     }
     this.element.addEventListener('change', ({ target }) => {
       if (target instanceof HTMLInputElement && target.closest('.step-panels')) this.#tick(target);
+      else if (target !== this.element) this.#note();
     });
     this.element.addEventListener('click', ({ target }) => {
       const what = target instanceof HTMLElement ? target.dataset['step'] : undefined;
       if (what !== undefined) this.#act(what, screen);
     });
+  }
+
+  /** What no box says of itself: the draft has changed. */
+  #changed(): void {
+    this.draw();
+    this.element.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
   #field(name: string): HTMLInputElement | HTMLTextAreaElement {
@@ -113,8 +137,8 @@ export class StepForm {
       const name = t(field ? `lessons.f.${field}` : 'lessons.lockAll');
       if (box.nextElementSibling) box.nextElementSibling.textContent = name;
     }
-    const order = this.#show.map(showableName).join(' → ');
-    find(this.element, '.order', HTMLElement).textContent = t('lessons.order', { order });
+    this.#showOrder.draw(this.#show.map(showableName));
+    this.#note();
     this.#exercises.forEach((exercise) => {
       exercise.onRemove = () => {
         this.#exercises = this.#exercises.filter((other) => other !== exercise);
@@ -128,10 +152,21 @@ export class StepForm {
     for (const exercise of this.#exercises) exercise.draw();
   }
 
+  /** How many boxes of a folded list are ticked, and what the questions say. */
+  #note(): void {
+    const questions = this.#exercises.map(({ exercise: { text } }, i) => `${i + 1}. ${text}`);
+    this.#exerciseOrder.draw(questions);
+    for (const list of ['.step-panels', '.step-locks']) {
+      const ticked = this.#boxes(list).filter(({ checked }) => checked).length;
+      find(this.element, `${list} b`, HTMLElement).textContent = `(${ticked})`;
+    }
+  }
+
   get step(): Step {
     const locked = this.#boxes('.step-locks').flatMap(({ checked, value }) =>
       checked ? [value] : [],
     );
+    const notes = this.#field('notes').value;
     return {
       title: this.#field('title').value,
       text: this.#field('text').value,
@@ -140,6 +175,7 @@ export class StepForm {
       lock: locked.includes('all') ? true : locked,
       guess: find(this.element, '[data-field-of=guess]', HTMLInputElement).checked,
       exercises: this.#exercises.map(({ exercise }) => exercise),
+      ...(notes.trim() === '' ? {} : { notes }),
     };
   }
 }
