@@ -95,7 +95,11 @@ export const trees = [
         'chapters/index.ts',
       ],
     },
-    types: { [COMPUTING]: [STATE], [KNOWN]: [COMPUTING], [SHOWING]: [COMPUTING] },
+    types: {
+      [COMPUTING]: [STATE],
+      [KNOWN]: [COMPUTING],
+      [SHOWING]: [COMPUTING, 'chapters/index.ts'],
+    },
     apart: 'features/*',
     except: [
       // The map is in the first view, and what it calls heads and axes is said beside other pictures, too.
@@ -106,7 +110,10 @@ export const trees = [
         'features/model/{state.ts,shared,page/shipped_files.ts}',
       ],
       // Exercises ask for numbers of any panel.
-      ['features/lessons/page/quantities.ts', 'features/{block,cost,learn,recurrence,words}'],
+      [
+        'features/lessons/page/quantities.ts',
+        'features/{block,bounds,cost,flow,fragility,learn,linear,lookup,recurrence,simplex,words}',
+      ],
     ],
   },
 ];

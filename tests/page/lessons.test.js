@@ -42,11 +42,13 @@ pageTest(
     await arrive(page, 1);
     assert.equal(await page.textContent('h1:visible'), titles.en.average.title);
     assert.ok(!(await page.isVisible('#map')) && (await page.isVisible('#row')));
-    const { row } = (await snapshot(page)).frame;
+    const seen = await page.innerText('.lesson-step.current .lesson-panels');
+    assert.match(seen, /0\.2300/, 'the products are on the screen');
+    assert.doesNotMatch(seen, /0\.41|0\.2899/, 'what is asked is not');
     assert.match(await answer(page, 0, '0.5'), /smaller number/);
     assert.match(await answer(page, 0, 'much'), /Write a number/);
-    assert.match(await answer(page, 0, '0,23'), /^Right\. The page computes 0\.2300/);
-    assert.match(await answer(page, 1, String(row.scaled[2])), /^Right/);
+    assert.match(await answer(page, 0, '0,41'), /^Right\. The answer is 0\.41/);
+    assert.match(await answer(page, 1, '0.2899'), /^Right/);
     await page.click('.lesson-step.current .next');
     await arrive(page, 2);
     assert.equal(await page.evaluate(() => document.activeElement.textContent.slice(0, 2)), '2.');
@@ -64,9 +66,18 @@ pageTest(
     await settle(page);
     assert.equal((await snapshot(page)).state.rowScale, null);
     assert.match(await page.evaluate(() => location.hash), /lesson=average&step=2$/);
-    const kept = await page.evaluate(() => Object.keys(localStorage));
-    const others = kept.filter((key) => !['qkv-theme', 'qkv-introduction'].includes(key));
-    assert.deepEqual(others, [], 'nothing of an answer is kept');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('[data-answers=save]'),
+    ]);
+    assert.equal(file.suggestedFilename(), 'qkv-answers-average.csv');
+    const lines = readFileSync(await file.path(), 'utf8').split('\r\n');
+    assert.match(lines[1], /,1,1,.*,"0,41",right,2,no,\d{4}-/, lines[1]);
+    await page.click('[data-answers=clear]');
+    assert.equal(await page.evaluate(() => localStorage.getItem('qkv-lesson-answers')), null);
+    assert.equal(await exercise(page, 1).locator('input:checked').count(), 0);
+    await page.click('[data-answers=undo]');
+    assert.equal(await exercise(page, 1).locator('input:checked').inputValue(), '1');
     await page.click('.language');
     await page.waitForFunction(
       (title) => document.querySelector('.lesson-head h1')?.textContent === title,
@@ -221,12 +232,14 @@ pageTest(
   async (page) => {
     await page.click('.bar-button.lessons');
     await page.waitForSelector('.lesson-list li');
-    assert.equal((await page.locator('.lesson-list > li').count()) >= 7, true);
+    assert.equal((await page.locator('.lesson-list > li').count()) >= 18, true);
     assert.deepEqual(await violations(page), []);
     await page.click('.make');
     await page.fill('.editor [name=title]', 'Heads <b>&amp;</b> 猫');
     await page.fill('[data-field-of=text]', 'Read the row.');
+    await page.click('.step-panels summary');
     await page.check('.step-panels [value=sentence]');
+    await page.click('.step-locks summary');
     await page.check('.step-locks [value=temperature]');
     await page.click('[data-step=exercise]');
     await page.fill('[data-part=text]', 'How large is the largest weight?');
@@ -263,7 +276,7 @@ pageTest(
     const hash = () => page.evaluate(() => location.hash);
     await page.evaluate((to) => location.assign(to), LESSON);
     await arrive(page, 1);
-    assert.match(await answer(page, 0, '0,23'), /^Right/);
+    assert.match(await answer(page, 0, '0,41'), /^Right/);
     await page.click('.lesson-step.current .next');
     await arrive(page, 2);
     await page.click('.lesson-steps li:nth-child(5) button');
@@ -274,7 +287,7 @@ pageTest(
     await arrive(page, 1);
     assert.equal(await hash(), LESSON);
     const own = exercise(page, 0);
-    assert.equal(await own.locator('input').inputValue(), '0,23');
+    assert.equal(await own.locator('input').inputValue(), '0,41');
     assert.match(await own.locator('.verdict').textContent(), /^Right/);
     await page.goForward();
     await arrive(page, 2);
@@ -305,6 +318,75 @@ pageTest(
     await page.waitForFunction(() => window.__qkv.snapshot().state.source === 'constructed');
     await settle(page);
     assert.equal((await snapshot(page)).state.head, 2);
+  },
+);
+
+pageTest(
+  'lessons: the editor stands beside the page, where a step is set up, and rows are dragged',
+  { fragment: '#v=1&lang=en&lesson=average' },
+  async (page) => {
+    await arrive(page, 1);
+    await page.click('.lesson-head .adapt');
+    await page.waitForSelector('.editor-dialog[open]');
+    const apart = await page.evaluate(() => {
+      const edge = (selector) => document.querySelector(selector).getBoundingClientRect();
+      return edge('.editor-dialog').left - edge('main').right;
+    });
+    assert.ok(apart >= 0, `${apart} px between the page and the editor`);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280);
+    assert.deepEqual(await violations(page, 'dialog'), []);
+    // The page is there to be used: what is set on it becomes the step.
+    await page.click('.lesson-head .leave');
+    await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
+    await set(page, { seed: 77 });
+    await page.click('.editor-steps > li:first-child [data-step=state]');
+    const rows = page.locator('.editor-order li');
+    const first = await rows.first().locator('.order-name').textContent();
+    const [from, to] = [await rows.nth(0).boundingBox(), await rows.nth(2).boundingBox()];
+    await page.mouse.move(from.x + 12, from.y + from.height / 2);
+    await page.mouse.down();
+    for (const share of [0.4, 0.8, 1])
+      await page.mouse.move(from.x + 12, from.y + (to.y - from.y) * share + from.height / 2 + 4);
+    await page.mouse.up();
+    assert.equal((await rows.nth(2).locator('.order-name').textContent()).slice(2), first.slice(2));
+    await rows.nth(2).locator('[data-move="-1"]').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    assert.equal(await rows.first().locator('.order-name').textContent(), first);
+    await page.click('.editor [data-do=try]');
+    await arrive(page, 1);
+    assert.equal((await snapshot(page)).state.seed, 77);
+    assert.ok(await page.isVisible('.editor-dialog'));
+    await page.click('.editor [data-do=close]');
+    await page.waitForSelector('.editor-dialog', { state: 'hidden' });
+  },
+);
+
+pageTest(
+  'lessons: a presentation leaves no card without something to see',
+  { fragment: '#v=1&lang=en&controls=0' },
+  async (page) => {
+    await page.evaluate(() =>
+      document.querySelectorAll('[data-opens]').forEach((one) => one.click()),
+    );
+    for (const id of support.panels) await support.visit(page, id);
+    const empty = await page.evaluate(() => {
+      const seen = (element) =>
+        element.checkVisibility() && element.getBoundingClientRect().height > 0;
+      const shows =
+        'canvas, svg, table, input, select, button, qkv-matrix, .picture-bars, math, pre, dd, li, textarea';
+      const cards = [...document.querySelectorAll('main .card, main .chapter-picture')].filter(
+        seen,
+      );
+      return cards
+        .filter((card) => ![...card.querySelectorAll(shows)].some(seen))
+        .map((card) => `${card.closest('section, article')?.id}: ${card.innerText.slice(0, 60)}`);
+    });
+    assert.deepEqual(empty, []);
+    assert.ok(
+      !(await page.isVisible('.chapter-act')),
+      'what to do with controls that are not there',
+    );
   },
 );
 

@@ -43,7 +43,9 @@ const web = await import(
   })
 );
 const { Desk, allLessons, initialState, formatFragment, setLanguage, addTexts, t } = web;
-for (const language of web.LANGUAGES) addTexts(language, json(`../i18n/${language}.json`));
+for (const language of web.LANGUAGES) {
+  for (const of of ['i18n', 'chapters']) addTexts(language, json(`../${of}/${language}.json`));
+}
 
 let main;
 let host;
@@ -117,6 +119,13 @@ describe('lessons: their list', () => {
       const entries = [...main.querySelectorAll('.lesson-list > li')];
       const lessons = await allLessons(language);
       assert.deepEqual(
+        [...main.querySelectorAll('.by-chapter .lesson-kind')].map(
+          ({ textContent }) => textContent,
+        ),
+        lessons.slice(1).map(({ chapter }) => t(`chapters.${chapter}.name`)),
+      );
+      assert.equal(main.querySelectorAll('.for-class > li').length, 1);
+      assert.deepEqual(
         entries.map((entry) => [
           entry.querySelector('a').getAttribute('href'),
           entry.querySelectorAll('ul > li').length,
@@ -142,9 +151,9 @@ describe('lessons: their list', () => {
     const before = names(main);
     await open();
     assert.deepEqual(names(main), ['hero', 'qkv-lessons', 'div', 'qkv-locks']);
-    assert.deepEqual(names(main.querySelector('div')), before.slice(1));
+    assert.deepEqual(names(main.querySelector(':scope > div')), before.slice(1));
     assert.deepEqual(
-      [main.querySelector('div').hidden, main.querySelector('qkv-locks').hidden],
+      [main.querySelector(':scope > div').hidden, main.querySelector('qkv-locks').hidden],
       [true, true],
     );
     assert.deepEqual([mark(), scrolled], ['open', [0, 0]]);

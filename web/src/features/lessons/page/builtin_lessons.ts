@@ -10,10 +10,12 @@ interface Words {
   readonly steps: readonly {
     readonly title: string;
     readonly text: string;
+    /** For teachers. */
+    readonly notes?: string;
     /** More of the state: what depends on the language, such as a sentence. */
     readonly state?: string;
     /** The right choice is here where it depends on the language, too. */
-    readonly exercises?: readonly Pick<Exercise, 'text' | 'choices' | 'right'>[];
+    readonly exercises?: readonly Pick<Exercise, 'text' | 'choices' | 'right' | 'answers'>[];
   }[];
 }
 export type Contents = Readonly<Record<string, Words>>;
@@ -35,6 +37,7 @@ function together(plan: Plan, words: Words): unknown {
 
 export interface Listed {
   readonly name: string;
+  readonly chapter: Plan['chapter'];
   readonly lesson: Lesson;
 }
 
@@ -47,6 +50,6 @@ export async function allLessons(language: Language): Promise<readonly Listed[]>
   return PLANS.filter(isWhole).flatMap((plan) => {
     const words = contents?.[plan.name];
     const lesson = words ? readLesson(together(plan, words)) : null;
-    return lesson ? [{ name: plan.name, lesson }] : [];
+    return lesson ? [{ name: plan.name, chapter: plan.chapter, lesson }] : [];
   });
 }

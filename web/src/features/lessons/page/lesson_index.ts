@@ -1,6 +1,7 @@
 import { richNodes } from '../../../i18n/markup';
-import { translate } from '../../../i18n/i18n';
+import { textOf, translate, type Language } from '../../../i18n/i18n';
 import { Panel } from '../../panel';
+import { AnswersBar } from './answers_bar';
 import { writeAddress } from './lesson_address';
 import { readDrafts } from './drafts';
 import type { Lesson } from './lesson';
@@ -26,7 +27,10 @@ export class LessonIndex extends Panel {
           <a class="button leave" href="#v=1" data-t="lessons.leave"></a>
         </p>
       </header>
-      <ol class="lesson-list"></ol>`;
+      <div class="lesson-head lesson-for-teachers"><h2 data-t="lessons.teachersTitle"></h2><p data-t="lessons.teachersText"></p></div>
+      <ol class="lesson-list for-class"></ol>
+      <ol class="lesson-list by-chapter"></ol>
+      <div class="lesson-foot"></div>`;
   }
 
   protected override ready(): void {
@@ -57,37 +61,51 @@ export class LessonIndex extends Panel {
     const language = document.documentElement.lang.startsWith('zh') ? 'zh' : 'en';
     this.find('.leave', HTMLAnchorElement).href = `#v=1&lang=${language}`;
     document.title = `${t('lessons.title')} · qkv`;
-    const items = all.map(({ name, lesson }, i) => {
-      const item = document.createElement('li');
-      const link = writeAddress({ name, code: null, step: 1 }, language);
-      item.innerHTML = `
-        <h2><a></a></h2>
-        <p class="hint"></p>
-        <ul></ul>
-        <p class="lesson-link"></p>
-        <p class="lesson-tools"><button type="button" class="button" data-adapt="${i}"
-          data-t="lessons.adapt" aria-describedby="lesson-${i}"></button></p>`;
-      translate(item);
-      item.querySelector('.lesson-link')?.append((location.href.split('#')[0] ?? '') + link);
-      const anchor = item.querySelector('a');
-      anchor?.setAttribute('href', link);
-      anchor?.setAttribute('id', `lesson-${i}`);
-      anchor?.append(...richNodes(lesson.title));
-      const { minutes, steps } = lesson;
-      item
-        .querySelector('.hint')
-        ?.append(t('lessons.kindMinutes', { minutes, steps: steps.length }));
-      item.querySelector('ul')?.append(
-        ...lesson.goals.map((goal) => {
-          const li = document.createElement('li');
-          li.append(...richNodes(goal));
-          return li;
-        }),
-      );
-      return item;
-    });
-    this.find('.lesson-list', HTMLElement).replaceChildren(...items);
+    const items = all.map((listed, i) => itemOf(listed, { at: i, language }));
+    const list = (name: string) => this.find(`.lesson-list.${name}`, HTMLElement);
+    const inChapter = (i: number) => all[i]?.chapter !== null;
+    list('for-class').replaceChildren(...items.filter((_, i) => !inChapter(i)));
+    list('by-chapter').replaceChildren(...items.filter((_, i) => inChapter(i)));
+    const answers = new AnswersBar(null, () => undefined);
+    this.find('.lesson-foot', HTMLElement).replaceChildren(answers.element);
   }
+}
+
+function itemOf(
+  { name, chapter, lesson }: Listed,
+  { at, language }: { at: number; language: Language },
+): HTMLElement {
+  const item = document.createElement('li');
+  const link = writeAddress({ name, code: null, step: 1 }, language);
+  item.innerHTML = `
+    <p class="lesson-kind"></p>
+    <h2><a></a></h2>
+    <p class="hint"></p>
+    <ul></ul>
+    <p class="lesson-link"></p>
+    <p class="lesson-tools"><button type="button" class="button" data-adapt="${at}"
+      data-t="lessons.adapt" aria-describedby="lesson-${at}"></button></p>`;
+  translate(item);
+  const put = (selector: string, ...nodes: readonly (Node | string)[]) =>
+    item.querySelector(selector)?.append(...nodes);
+  put(
+    '.lesson-kind',
+    chapter === null ? t('lessons.wholeClass') : textOf(`chapters.${chapter}.name`),
+  );
+  put('.lesson-link', (location.href.split('#')[0] ?? '') + link);
+  const anchor = item.querySelector('a');
+  anchor?.setAttribute('href', link);
+  anchor?.setAttribute('id', `lesson-${at}`);
+  anchor?.append(...richNodes(lesson.title));
+  const { minutes, steps, goals } = lesson;
+  put('.hint', t('lessons.kindMinutes', { minutes, steps: steps.length }));
+  const goal = (text: string) => {
+    const li = document.createElement('li');
+    li.append(...richNodes(text));
+    return li;
+  };
+  put('ul', ...goals.map(goal));
+  return item;
 }
 
 customElements.define('qkv-lessons', LessonIndex);

@@ -1,5 +1,6 @@
 // The lessons that the page has: what each step shows, in which state, and what its answers are compared with. The texts are
 // in content_en.json and content_zh.json, step by step and question by question in the same order.
+import type { ChapterId } from '../../../chapters/index';
 import type { Exercise, Showable } from './lesson';
 
 /** Panels by their names: some are not on every page, and a step without any of its panels is left out. */
@@ -16,6 +17,8 @@ interface PlannedStep {
 
 export interface Plan {
   readonly name: string;
+  /** The chapter that it belongs to; null: it goes through several of them in one class. */
+  readonly chapter: ChapterId | null;
   readonly minutes: number;
   /** The panel without which the lesson makes no sense; nothing: all pages have what it needs. */
   readonly about?: Shown;
@@ -25,23 +28,47 @@ export interface Plan {
 const number = (name: string, within?: number) =>
   within === undefined ? { number: name } : { number: name, within };
 const right = (at: number) => ({ right: at });
+/** A number that is not on the screen before the reader has worked it out. */
+const own = (value: number, off: number) => ({ value, off });
 const open = {};
 
 export const PLANS: readonly Plan[] = [
   {
-    name: 'average',
-    minutes: 15,
+    name: 'class',
+    chapter: null,
+    minutes: 45,
     steps: [
-      { show: ['row'], exercises: [number('rowProduct:0'), number('rowScaled:2')] },
-      { show: ['row'], exercises: [number('rowWeight:2'), right(1)] },
-      { show: ['row'], exercises: [number('rowOutput:0', 0.005), right(1), open] },
-      { show: ['row'], state: 'rs=20', exercises: [number('rowWeight:2'), right(2)] },
-      { show: ['row'], state: 'rm=4', exercises: [number('rowWeight:2'), number('rowWeight:0')] },
-      { show: ['sentence', 'map'], exercises: [number('tokens'), number('largest'), open] },
+      { show: ['lookup'], exercises: [right(2), own(14.43, 0.05)] },
+      { show: ['row'], exercises: [own(0.41, 0.005), right(1)] },
+      { show: ['row'], state: 'rs=20', exercises: [number('rowWeight:2'), right(0)] },
+      {
+        show: ['sentence', 'map'],
+        lock: ['head'],
+        exercises: [number('largest'), open],
+      },
+      {
+        show: ['learn'],
+        state: 'lt=induction&ls=1&lv=25',
+        lock: ['learnTask', 'learnSeed'],
+        exercises: [right(1), number('learnChance'), open],
+      },
+      { show: ['map'], exercises: [own(0.25, 0.0025), right(1), open] },
+    ],
+  },
+  {
+    name: 'lookup',
+    chapter: 'why',
+    minutes: 10,
+    steps: [
+      { show: ['lookup'], exercises: [right(2), own(14.43, 0.05)] },
+      { show: ['lookup'], state: 'ut=0.05', exercises: [number('lookupAnswer', 0.005), right(1)] },
+      { show: ['lookup'], state: 'ut=20', exercises: [number('lookupAnswer', 0.01), right(0)] },
+      { show: ['sentence', 'map'], lock: ['head'], exercises: [number('largest'), right(1), open] },
     ],
   },
   {
     name: 'reads',
+    chapter: 'why',
     minutes: 15,
     steps: [
       { show: ['sentence', 'map'], lock: ['head'], exercises: [open, number('largest')] },
@@ -62,7 +89,36 @@ export const PLANS: readonly Plan[] = [
     ],
   },
   {
+    name: 'projections',
+    chapter: 'qkv',
+    minutes: 15,
+    steps: [
+      {
+        show: ['sentence', 'flow'],
+        lock: ['text', 'tokenizer'],
+        exercises: [number('flowNumber'), number('flowWeight')],
+      },
+      { show: ['flow'], state: 'fd=-1', exercises: [number('flowWeight'), right(0)] },
+      { show: ['flow'], state: 'fx=33&fd=1', exercises: [number('flowScore'), right(1), open] },
+      { show: ['pair'], exercises: [number('score:1'), right(2)] },
+    ],
+  },
+  {
+    name: 'average',
+    chapter: 'row',
+    minutes: 15,
+    steps: [
+      { show: ['row'], exercises: [own(0.41, 0.005), own(0.29, 0.005)] },
+      { show: ['row'], exercises: [number('rowWeight:2'), right(1)] },
+      { show: ['row'], exercises: [number('rowOutput:0', 0.005), right(1), open] },
+      { show: ['row'], state: 'rs=20', exercises: [number('rowWeight:2'), right(2)] },
+      { show: ['row'], state: 'rm=4', exercises: [number('rowWeight:2'), number('rowWeight:0')] },
+      { show: ['sentence', 'map'], exercises: [number('tokens'), number('largest'), open] },
+    ],
+  },
+  {
     name: 'temperature',
+    chapter: 'scores',
     minutes: 20,
     steps: [
       { show: ['temperature'], guess: true, exercises: [number('tauEntropy', 0.005), open] },
@@ -87,6 +143,7 @@ export const PLANS: readonly Plan[] = [
   },
   {
     name: 'scale',
+    chapter: 'scores',
     minutes: 15,
     steps: [
       { show: ['scale'], guess: true, exercises: [open] },
@@ -102,6 +159,7 @@ export const PLANS: readonly Plan[] = [
   },
   {
     name: 'order',
+    chapter: 'masks',
     minutes: 20,
     steps: [
       {
@@ -135,7 +193,19 @@ export const PLANS: readonly Plan[] = [
     ],
   },
   {
+    name: 'heads',
+    chapter: 'heads',
+    minutes: 15,
+    steps: [
+      { show: ['sentence', 'map'], state: 'h=1', exercises: [number('largest'), open] },
+      { show: ['sentence', 'map'], state: 'h=3', exercises: [number('entropy'), right(2)] },
+      { show: ['block'], state: 'bt=concat', exercises: [own(96, 0), number('blockLength:3')] },
+      { show: ['block'], state: 'bt=attention', exercises: [number('blockParts'), right(1), open] },
+    ],
+  },
+  {
     name: 'positions',
+    chapter: 'order',
     minutes: 20,
     steps: [
       { show: ['positions'], exercises: [number('encoding:1,0'), number('encoding:1,1')] },
@@ -155,7 +225,25 @@ export const PLANS: readonly Plan[] = [
     ],
   },
   {
+    name: 'block',
+    chapter: 'blocks',
+    minutes: 20,
+    about: 'block',
+    steps: [
+      { show: ['block'], exercises: [right(1), number('blockGrowth'), open] },
+      {
+        show: ['block'],
+        state: 'bn=pre&bt=attention',
+        exercises: [number('blockParts'), right(0)],
+      },
+      { show: ['block'], state: 'bl=12', exercises: [open, open] },
+      { show: ['cost'], exercises: [right(2), number('costEven'), number('costCache')] },
+      { show: ['cost'], lock: ['costShape'], exercises: [number('costSaving'), open] },
+    ],
+  },
+  {
     name: 'recurrence',
+    chapter: 'before',
     minutes: 20,
     about: 'recurrence',
     steps: [
@@ -176,6 +264,7 @@ export const PLANS: readonly Plan[] = [
   },
   {
     name: 'words',
+    chapter: 'words',
     minutes: 20,
     about: 'words',
     steps: [
@@ -196,6 +285,7 @@ export const PLANS: readonly Plan[] = [
   },
   {
     name: 'birth',
+    chapter: 'learning',
     minutes: 20,
     about: 'learn',
     steps: [
@@ -223,6 +313,7 @@ export const PLANS: readonly Plan[] = [
   },
   {
     name: 'trained',
+    chapter: 'trained',
     minutes: 20,
     about: 'model',
     steps: [
@@ -243,19 +334,41 @@ export const PLANS: readonly Plan[] = [
     ],
   },
   {
-    name: 'block',
-    minutes: 20,
-    about: 'block',
+    name: 'cost',
+    chapter: 'cost',
+    minutes: 15,
+    about: 'cost',
     steps: [
-      { show: ['block'], exercises: [right(1), number('blockGrowth'), open] },
+      { show: ['cost'], exercises: [number('costShare'), right(2)] },
+      { show: ['linear'], exercises: [number('linearRatio'), right(1)] },
+      { show: ['linear'], state: 'lit=65536', exercises: [number('windowKept', 0.001), right(0)] },
+      { show: ['linear'], state: 'lic=8', exercises: [number('linearError', 0.03), open] },
+    ],
+  },
+  {
+    name: 'theory',
+    chapter: 'theory',
+    minutes: 20,
+    steps: [
+      { show: ['simplex'], exercises: [number('simplexBest', 0.005), right(1)] },
+      { show: ['simplex'], state: 'sxp=1000,0', exercises: [number('simplexHere'), right(2)] },
       {
-        show: ['block'],
-        state: 'bn=pre&bt=attention',
-        exercises: [number('blockParts'), right(0)],
+        show: ['fragility'],
+        exercises: [number('fragilityBound'), right(0), open],
       },
-      { show: ['block'], state: 'bl=12', exercises: [open, open] },
-      { show: ['cost'], exercises: [right(2), number('costEven'), number('costCache')] },
-      { show: ['cost'], lock: ['costShape'], exercises: [number('costSaving'), open] },
+      { show: ['bounds'], exercises: [number('capacityCover:8'), right(1)] },
+      { show: ['bounds'], state: 'bdn=64', exercises: [number('stabilityBeta'), right(2), open] },
+    ],
+  },
+  {
+    name: 'checks',
+    chapter: 'use',
+    minutes: 10,
+    about: 'checks',
+    steps: [
+      { show: ['row'], state: 'rq=2', exercises: [number('rowSum', 0.001), number('rowWeight:1')] },
+      { show: ['checks'], exercises: [number('checkHeads', 0.001), own(119, 1), right(1)] },
+      { show: ['use'], exercises: [own(42, 0), right(2), open] },
     ],
   },
 ];

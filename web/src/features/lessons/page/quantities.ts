@@ -4,9 +4,20 @@ import { mean } from '../../../domain/averages';
 import type { View } from '../../panel';
 import type { BlockView } from '../../block/worker/frame_feature';
 import { PATHS, TAPS, type TapId } from '../../block/shared/constants';
+import { coverShare } from '../../bounds/shared/capacity';
+import { beta } from '../../bounds/shared/stability';
+import { boundsRequest, boundsRowsOf } from '../../bounds/state';
 import { bytesOf, evenLength, passFlops } from '../../cost/page/operation_count';
+import { sharpBound } from '../../fragility/shared/bounds';
+import { fragilityRequest } from '../../fragility/state';
 import { taskOf } from '../../learn/shared/tasks';
+import { costOf } from '../../linear/shared/counts';
+import { linearSizes } from '../../linear/state';
+import { softAnswer } from '../../lookup/shared/readings';
+import { lookupOf } from '../../lookup/state';
 import { TOKENS as DIGITS } from '../../recurrence/shared/task';
+import { objective } from '../../simplex/shared/objective';
+import { simplexPointOf, simplexRequest } from '../../simplex/state';
 import { knownWords } from '../../words/page/word_source';
 import { bagsOf, cellOf, termOf } from '../../words/shared/counts';
 import { answerOf, cosineOf } from '../../words/shared/similarity';
@@ -67,6 +78,20 @@ function wordsAnswer({ state }: View): number | null {
   return (table && answerOf(table, [a, b, c], 1)?.nearest[0]?.cosine) ?? null;
 }
 
+function softLookup({ state }: View) {
+  const { question, temperature } = lookupOf(state);
+  return softAnswer(question, temperature);
+}
+
+function flowNumber({ frame }: View): number | null {
+  const flow = frame?.flow;
+  return flow?.x[flow.part] ?? null;
+}
+
+/** How many labelings of so many rows the heads of the panel fit, as the share that was found by trying. */
+const labelingsFitted = ({ frame }: View, rows: number) =>
+  frame?.bounds?.capacity.points[rows - 1]?.share;
+
 /** By name; those that need a place take it after a colon: `weight:3`, `maskWeight:4,0`. Places count from 0. */
 const QUANTITIES = {
   // the row of the query
@@ -76,6 +101,12 @@ const QUANTITIES = {
   largest: ({ frame }) => frame?.query?.weights[frame.query.largest],
   largestKey: ({ frame }) => frame?.query?.largest,
   entropy: ({ frame }) => frame?.query?.entropy,
+  // the panels of the look-up and of q, k and v
+  lookupAnswer: (view) => softLookup(view).answer,
+  lookupWeight: (view, key) => softLookup(view).weights[key],
+  flowNumber,
+  flowWeight: ({ frame }) => frame?.flow && Math.max(...frame.flow.keys.map((key) => key.weight)),
+  flowScore: ({ frame }) => frame?.flow && Math.max(...frame.flow.keys.map((key) => key.score)),
   // the panel of one row
   rowProduct: ({ frame }, key) => frame?.row?.products[key],
   rowScaled: ({ frame }, key) => frame?.row?.scaled[key],
@@ -139,6 +170,33 @@ const QUANTITIES = {
     const { square, streaming } = bytesOf(state.costShape);
     return square / streaming;
   },
+  // the panel of linear attention
+  linearRatio: ({ state }) => {
+    const sizes = linearSizes(state);
+    return costOf('softmax', sizes).operations / costOf('linear', sizes).operations;
+  },
+  linearKept: ({ state }) => costOf('linear', linearSizes(state)).kept,
+  windowKept: ({ state }) => costOf('window', linearSizes(state)).kept,
+  linearError: ({ frame }) => frame?.linear?.errors.linear,
+  windowError: ({ frame }) => frame?.linear?.errors.window,
+  // the panels of the theory
+  simplexHere: ({ state }) => {
+    const { scores, temperature } = simplexRequest(state);
+    return objective(simplexPointOf(state), scores, temperature);
+  },
+  simplexBest: ({ frame }) => frame?.simplex?.value,
+  simplexWeight: ({ frame }, key) => frame?.simplex?.best[key],
+  fragilityFlips: ({ frame }) => frame?.fragility?.flips,
+  fragilityLargest: ({ frame }) => frame?.fragility?.here.largest,
+  fragilityBound: ({ state }) => {
+    const { shake, temperature } = fragilityRequest(state);
+    return sharpBound(shake, temperature);
+  },
+  capacityCover: ({ state }, rows) => coverShare(rows, boundsRequest(state).heads),
+  capacityFitted: labelingsFitted,
+  stabilityBeta: ({ state }) => beta(boundsRequest(state).norms, boundsRowsOf(state)),
+  // the panel of the checks
+  checkHeads: ({ report }) => report?.check?.heads,
   // what is known of models before they are trained
   recurrenceChance: () => 1 / DIGITS,
   recurrencePath: ({ state }) => state.recurrenceSource.length - 1,
