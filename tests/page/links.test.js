@@ -141,7 +141,7 @@ pageTest(
   { fresh: true },
   async (page) => {
     const box = page.locator('#text');
-    await box.fill('one two three four five six seven '.repeat(6));
+    await box.fill('one two three four five six seven '.repeat(4));
     await box.press('x');
     await settle(page);
     const { client, scroll } = await box.evaluate((text) => ({
@@ -321,7 +321,7 @@ async function moduleOf(path) {
 // That any string is a link is for fragment.test.js.
 test('page: any state survives its link', async () => {
   const source = `
-    export * from './state/state'; export * from './domain/number_sets'; export * from './features/cost/shared/shape'; export * from './features/cost/shared/bench_result';`;
+    export * from './state/state'; export * from './chapters/index'; export * from './domain/number_sets'; export * from './features/cost/shared/shape'; export * from './features/cost/shared/bench_result';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,
@@ -363,6 +363,14 @@ test('page: any state survives its link', async () => {
   const text = fc
     .string({ unit: 'grapheme', maxLength: 60 })
     .map((value) => value.replace(/\p{Surrogate}/gu, '\uFFFD'));
+  const isWords = (name) => /^words(?!Cells)/.test(name);
+  const said = (name) => text.map((value) => state.FIELDS[name].read(value) ?? null);
+  const numbersOf = (name, count, most) =>
+    fc
+      .array(fc.double({ min: -most, max: most, noNaN: true }), {
+        ...{ minLength: count, maxLength: count },
+      })
+      .map((values) => state.FIELDS[name].read(values.join()));
   /** What is neither a choice nor a number between limits. */
   const others = {
     ...{ text, blockContext: text, learnText: text.filter(Boolean), numbers, costResult: measured },
@@ -372,6 +380,19 @@ test('page: any state survives its link', async () => {
       ...{ ...state.PRESETS.gpt2, numHeads: 6, numKvHeads: 3, bytes: 0.5 },
       ...{ gated: true, causal: false },
     }),
+    ...Object.fromEntries(
+      Object.keys(state.FIELDS)
+        .filter(isWords)
+        .map((name) => [name, said(name)]),
+    ),
+    blockRow: numbersOf('blockRow', 6, 10),
+    simplexScores: numbersOf('simplexScores', 3, 5),
+    simplexPoint: fc
+      .tuple(fc.nat(1000), fc.nat(1000))
+      .filter(([first, second]) => first + second <= 1000)
+      .map((weights) => state.FIELDS.simplexPoint.read(weights.join())),
+    fragilityScores: numbersOf('fragilityScores', 5, 5),
+    opened: fc.subarray([...state.CHAPTER_IDS], { minLength: 1 }),
     modelFile: text.filter(Boolean),
     modelOut: fc.uniqueArray(fc.tuple(fc.nat(63), fc.nat(63)), {
       maxLength: 5,

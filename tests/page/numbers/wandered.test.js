@@ -41,6 +41,7 @@ const SAID = {
   ],
   maskPaint: ['8', 'f0', '0123456789abcdef'.repeat(4), '0'.repeat(64)],
   blockContext: ['a b', 'The dog sleeps.'],
+  blockRow: ['2,4,-1,0,3,4', '1,1,1,1,1,1'],
   blockDepth: ['1', '2', '12', '24'],
   recurrenceSource: ['7', '0123', '3141592653'],
   learnText: ['a b', 'aaaa bbbb'],
@@ -54,6 +55,9 @@ const SAID = {
   wordsFirst: ['This is', ' '],
   wordsSecond: ['It is so', 'none'],
   wordsAnalogy: ['cold hot big', 'a  b', ' '],
+  simplexScores: ['2,1,0', '0,0,0', '-5,5,0.25'],
+  simplexPoint: ['334,333', '0,1000', '1000,0', '250,250'],
+  fragilityScores: ['2,1.95,1,0.5,0', '0,0,0,0,0', '5,-5,1,1,1'],
   costShape: [
     '11-64-6-3-16-0-1-0-0-4-c',
     '1024-768-12-12-64-3072-12-50257-1024-2-c',

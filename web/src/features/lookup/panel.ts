@@ -99,7 +99,7 @@ class LookupPanel extends Panel {
     const { weights, answer } = softAnswer(question, temperature);
     this.#rows('soft').forEach((row, i) => {
       const weight = weights[i] ?? 0;
-      find(row, 'i', HTMLElement).style.width = `${weight * 100}%`;
+      find(row, 'i', HTMLElement).style.width = `${(100 * weight).toFixed(2)}%`;
       find(row, '.lookup-weight', HTMLElement).textContent = four(weight);
     });
     this.setText('[data-kind=soft] .lookup-answer', t('lookup.mix', { answer: digits(answer, 4) }));
