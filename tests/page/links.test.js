@@ -274,7 +274,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
     (name) => /\.(js|css|html)$/.test(name) && name !== 'qkv.html' && !workers.includes(name),
   );
   assert.ok(code.length >= 7);
-  assert.ok(sum(code) <= 430_000, `${sum(code)} bytes with all panels, in both languages`);
+  assert.ok(sum(code) <= 520_000, `${sum(code)} bytes with all panels, in both languages`);
   for (const id of support.panels) {
     const own = code.filter((name) => new RegExp(`^assets.${id}[.-]`).test(name));
     assert.ok(sum(own) <= 40_000, `${sum(own)} bytes of ${id}`);
@@ -283,7 +283,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   const first = code.filter((name) =>
     /^(index|assets.(index|worker|worker_code)-)[^/]*$/.test(name),
   );
-  assert.ok(sum(first) <= 125_000, `${sum(first)} bytes before any panel`);
+  assert.ok(sum(first) <= 132_000, `${sum(first)} bytes before any panel`);
   const modules = files.filter((name) => /qkv-(?!train).*\.wasm$/.test(name)).map(gzip);
   assert.ok(first.length === 5 && modules.length >= 2);
   const total = sum(first) + Math.max(...modules);
