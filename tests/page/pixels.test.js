@@ -58,6 +58,7 @@ pageTest(
   'map: scores and differences: zero is neutral, signs have their sides',
   {},
   async (page) => {
+    await visit(page, 'map');
     await set(page, { source: 'random', show: 'scores' });
     await nextFrame(page);
     const check = async (valueOf) => {

@@ -87,7 +87,7 @@ test('learn: what a link reads', () => {
     }
   }
   const keys = Object.values(web.learnFields).map(({ key }) => key);
-  assert.deepEqual(keys.join(' '), 'lt ls lv ll lh ld lp lc ln lta lf lx lk le lm', 'as links have them');
+  assert.deepEqual(keys.join(' '), 'lt ls lv ll lh ld lp lc ln lta lf lr lb lo lx lk le lm', 'as links have them');
 }); // prettier-ignore
 
 const initial = Object.fromEntries(

@@ -10,7 +10,7 @@ export const file = new Blob([bytes]);
 export const files = { kind: 'address', name: 'austen', url: URL.createObjectURL(file) };
 
 /** Its characters, by their ids; `web` has the page's own reader of files. */
-export const charactersOf = async (web) => web.charactersOf(await web.headerOf(file));
+export const charactersOf = async (web) => web.tokensOf(await web.headerOf(file)).tokens;
 
 /** The model, in float32, and the ids of a text after the line break that every text begins with. */
 export async function austen(qkv, web, text) {

@@ -99,15 +99,22 @@ export async function takeAll(page, id) {
   return { svg, table, data };
 }
 
-/** What sticks out of the window sideways, but for what scrolls by itself, and marks outside of their drawing. */
+/** What sticks out of the window sideways, but for what scrolls by itself and can be reached by the keyboard, and marks outside of their drawing. */
 export const tooWide = (page, id) =>
   page.evaluate((name) => {
     const panel = document.getElementById(name);
+    const isReached = (element) =>
+      element.matches('pre, .formula, [tabindex="0"]') || element.querySelector('a, button, input');
+    const scrolls = (element) => {
+      for (let around = element; around !== panel; around = around.parentElement) {
+        const { overflowX } = getComputedStyle(around);
+        if (/auto|scroll/.test(overflowX) && isReached(around)) return true;
+      }
+      return element.closest('.visually-hidden') !== null;
+    };
     const wide = [...panel.querySelectorAll('*')].filter((element) => {
       const { right, width } = element.getBoundingClientRect();
-      return (
-        width > 1 && right > innerWidth + 1 && !element.closest('.formula, pre, .visually-hidden')
-      );
+      return width > 1 && right > innerWidth + 1 && !scrolls(element);
     });
     const outside = [...panel.querySelectorAll('svg.plot')].flatMap((svg) => {
       const frame = svg.getBoundingClientRect();
@@ -116,8 +123,15 @@ export const tooWide = (page, id) =>
         return left < frame.left - 1 || right > frame.right + 1;
       });
     });
-    const whole = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls'] : [];
-    return [...wide, ...outside].map((e) => e.outerHTML.slice(0, 120)).concat(whole);
+    const { scrollWidth } = document.documentElement;
+    const widest = [...document.body.querySelectorAll('*')].filter(
+      (element) => Math.abs(element.getBoundingClientRect().right - scrollWidth) < 1,
+    );
+    const whole = scrollWidth > innerWidth ? [['the page scrolls by', widest[0]]] : [];
+    return [...wide, ...outside]
+      .map((element) => ['', element])
+      .concat(whole)
+      .map(([what, element]) => `${what} ${element?.outerHTML.slice(0, 120)}`);
   }, id);
 
 /** What a panel shows, without the code that it quotes and what it announced a moment ago. */

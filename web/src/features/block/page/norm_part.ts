@@ -45,7 +45,7 @@ export class NormPart extends Panel {
         <button type="button" class="button times" data-t="block.worked.times"></button>
         <button type="button" class="button first" data-t="block.worked.reset"></button>
       </div>
-      <div class="norm-table"><table class="data-table">
+      <div class="norm-table" role="region" tabindex="0" data-t-label="block.worked.table"><table class="data-table">
         <caption class="visually-hidden" data-t="block.worked.table"></caption>
         <tbody><tr><th scope="row" data-t="block.worked.before"></th>${boxes}</tr>${rows.join('')}</tbody>
       </table></div>
