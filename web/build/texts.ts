@@ -27,9 +27,9 @@ function readCatalogue(language: Language): Catalogue {
 }
 
 /** What stands above a panel before its code is there. */
-async function headingsOf(language: Language): Promise<Catalogue> {
+function headingsOf(language: Language, ids: readonly string[]): Catalogue {
   const texts = readCatalogue(language);
-  const keys = (await panelIds()).flatMap((id) => [`${id}.title`, `${id}.intro`]);
+  const keys = ids.flatMap((id) => [`${id}.title`, `${id}.intro`]);
   return Object.fromEntries(keys.map((key) => [key, texts[key] ?? '']));
 }
 
@@ -54,7 +54,8 @@ export function texts(): Plugin {
     resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
     async load(id) {
       if (id !== RESOLVED) return undefined;
-      const headings = { en: await headingsOf('en'), zh: await headingsOf('zh') };
+      const ids = await panelIds();
+      const headings = { en: headingsOf('en', ids), zh: headingsOf('zh', ids) };
       return `export default ${JSON.stringify(headings)};`;
     },
     /** In development: the headings are made of these files without importing them. */
