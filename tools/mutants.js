@@ -65,7 +65,7 @@ async function plant(faults, progress) {
 
 /**
  * Plants the faults that hold one of these words in their name, group or file, all without words, but at most so many. One test
- * for each. Those whose place is gone are named in the note.
+ * for each; one whose place is gone fails, as nothing stands in for it.
  */
 export async function runMutants({ words = [], most = Infinity, progress = () => {} } = {}) {
   const { faults, lost } = await plantedFaults();
@@ -76,7 +76,6 @@ export async function runMutants({ words = [], most = Infinity, progress = () =>
   const tried = all.filter(({ found }) => found !== undefined);
   const broken = all.filter(({ found }) => found === undefined);
   const gone = [
-    ...lost.filter(isWanted).map(({ id, why }) => `${id} ${why}`),
     ...broken.map(({ id }) => `${id} does not compile in its place`),
     ...(wanted.length > most ? [`${wanted.length - most} that the full run has`] : []),
   ];
@@ -84,8 +83,11 @@ export async function runMutants({ words = [], most = Infinity, progress = () =>
     const said = found ? '' : `${id}: no test found it: ${message}`;
     return { name: id, ok: found, skipped: false, said };
   });
+  for (const { id, why } of lost.filter(isWanted)) {
+    tests.push({ name: id, ok: false, skipped: false, said: `${id}: not planted, it ${why}` });
+  }
   const lived = tests.filter(({ ok }) => !ok);
-  const counted = `planted faults found: ${tried.length - lived.length} of ${tried.length}`;
+  const counted = `planted faults found: ${tests.length - lived.length} of ${tests.length}`;
   return {
     tests,
     failed: lived.length,

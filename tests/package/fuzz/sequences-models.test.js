@@ -83,6 +83,8 @@ const names = {
 };
 const enough = new Error('enough');
 
+const tokensOf = (given) => (typeof given === 'string' ? tokenizer.encode(given) : given);
+
 /** Two sessions, and the tokens that each must hold; null for one that is gone. */
 class Talk {
   sessions = [0, 1].map(() => model.session({ capacity }));
@@ -98,21 +100,21 @@ class Talk {
 
   forward({ which: number, ids: given, inspect: asked, rows }) {
     const { logits } = model.forward(given, this.options(number, { inspect: asked, rows }));
-    this.held[number]?.push(...given);
+    const tokens = tokensOf(given);
+    this.held[number]?.push(...tokens);
     if (asked?.ablate?.length) this.ablated.add(number);
-    assert.equal(logits.shape[1], rows === 'last' ? 1 : given.length);
+    assert.equal(logits.shape[1], rows === 'last' ? 1 : tokens.length);
   }
 
   async generate({ which: number, ids: given, inspect: asked, sampling: how2, after: count, how }) {
     const stop = new AbortController();
     const options = this.options(number, { ...how2, inspect: asked, signal: stop.signal });
     const written = model.generate(given, options);
-    const prompt = typeof given === 'string' ? tokenizer.encode(given) : given;
     const told = [];
     let hasBegun = false;
     try {
       for await (const { id } of written) {
-        if (!hasBegun) this.held[number]?.push(...prompt);
+        if (!hasBegun) this.held[number]?.push(...tokensOf(given));
         hasBegun = true;
         if (asked?.ablate?.length) this.ablated.add(number);
         assert.ok(Number.isInteger(id) && id >= 0 && id < config.vocabulary, `${id}`);

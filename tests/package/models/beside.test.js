@@ -57,11 +57,15 @@ describe('load: tokens that end a text, of the hub', () => {
   });
 
   test('what is none is refused', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
     for (const [generation, ...says] of [
       [7, 'generation is 7', 'generation_config.json'],
       [[], 'generation is an array', 'an object'],
       [{ eos_token_id: 'x' }, 'generation.eos_token_id is "x"', 'a list of tokens'],
       [{ eos_token_id: [1, -1] }, 'generation.eos_token_id is an array'],
+      [{ eos_token_id: proxy }, 'generation.eos_token_id is an object that cannot be read'],
+      [proxy, 'generation cannot be read', 'plain values'],
     ]) {
       await expectRejects(opened({ generation }), 'load', 'invalid_argument', ...says);
     }

@@ -49,6 +49,15 @@ const longest = 100;
 const short = (text: string): string =>
   text.length > longest ? `${text.slice(0, longest)}...` : text;
 
+/** Array.isArray(), which throws for a proxy that was revoked: that is no array either. */
+export function isArray(value: unknown): value is unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
 /** What a value is, for a message. */
 export function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

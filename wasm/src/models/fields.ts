@@ -1,7 +1,7 @@
 // The fields of a stranger's config, each read once and checked: of the JSON of a hub, of the metadata of GGUF, of ours.
 
 import { mostInt } from '../arguments/numbers.js';
-import { describe, isRecord, nearest, reading } from '../arguments/values.js';
+import { describe, isArray, isRecord, nearest, reading } from '../arguments/values.js';
 import { refuse, refuseUnsupported } from './errors.js';
 
 export class Fields {
@@ -13,8 +13,7 @@ export class Fields {
   ) {}
 
   static of(name: string, value: unknown): Fields {
-    if (!isRecord(value) || Array.isArray(value))
-      refuse(`${name} is ${describe(value)}`, 'an object');
+    if (!isRecord(value) || isArray(value)) refuse(`${name} is ${describe(value)}`, 'an object');
     // By Object.entries(), which knows nothing of a prototype.
     return new Fields(name, new Map(reading('load', name, () => Object.entries(value))));
   }
@@ -79,7 +78,7 @@ export class Fields {
   /** As count(), where a list may have the same for each of so many layers. */
   perLayer(field: string, layers: number, fallback?: number): number {
     const value = this.get(field);
-    if (!Array.isArray(value)) return this.count(field, fallback);
+    if (!isArray(value)) return this.count(field, fallback);
     const all: readonly unknown[] = value;
     const path = this.pathOf(field);
     if (all.length !== layers) refuse(`${path} has ${all.length} layers`, `${layers}`);
@@ -111,7 +110,7 @@ export class Fields {
 
   list(field: string): readonly unknown[] | undefined {
     if (!this.has(field)) return undefined;
-    return this.#read<unknown[]>(field, undefined, (value) => Array.isArray(value), 'a list');
+    return this.#read<unknown[]>(field, undefined, (value) => isArray(value), 'a list');
   }
 
   /** One of the words of a table, as what the table has for it. Others may be right, but change what is computed. */

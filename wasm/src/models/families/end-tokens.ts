@@ -1,6 +1,6 @@
 // Tokens after which a text is over.
 
-import { describe, isRecord, reading } from '../../arguments/values.js';
+import { describe, isArray, isRecord, reading } from '../../arguments/values.js';
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
@@ -37,13 +37,17 @@ function ggufEnds(metadata: ModelFile['metadata']): unknown[] {
   return [...told, ...found.values()];
 }
 
+/** One token or a list of them as a list of its own: whoever gives it may have made it a proxy. */
+const listOfEnds = (path: string, ends: unknown): readonly unknown[] =>
+  reading('load', path, () => (isArray(ends) ? [...ends] : [ends]));
+
 /** Those of generation_config.json, which go before those of config.json, as in transformers. */
 function generationEnds(given: unknown): unknown {
   const fields = Fields.of('generation', given);
   const ends: unknown = fields.get('eos_token_id');
-  const all: readonly unknown[] = [ends].flat();
-  if (ends !== undefined && !all.every(isToken))
-    refuse(`${fields.pathOf('eos_token_id')} is ${describe(ends)}`, 'a token or a list of tokens');
+  const path = fields.pathOf('eos_token_id');
+  if (ends !== undefined && !listOfEnds(path, ends).every(isToken))
+    refuse(`${path} is ${describe(ends)}`, 'a token or a list of tokens');
   return ends;
 }
 
@@ -58,5 +62,5 @@ export function endTokensOf(
   const hub =
     !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
   const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : hub;
-  return [...new Set([first ?? told].flat().filter(isToken))];
+  return [...new Set(listOfEnds('config.eos_token_id', first ?? told).filter(isToken))];
 }

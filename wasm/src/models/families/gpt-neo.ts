@@ -1,6 +1,6 @@
 // GPT-Neo: GPT-2 with maps the other way round, scores that are not scaled, and windows of some layers.
 
-import { describe } from '../../arguments/values.js';
+import { describe, isArray } from '../../arguments/values.js';
 import { refuse, refuseUnsupported } from '../errors.js';
 import type { Fields } from '../fields.js';
 import type { Family } from './family.js';
@@ -15,12 +15,12 @@ function slidesOf(fields: Fields, layers: number): boolean[] {
   const found: unknown[] = [];
   // The default of transformers is that of a model of 24 layers.
   for (const each of fields.list('attention_types') ?? [[['global', 'local'], 12]]) {
-    const [kinds, times] = Array.isArray(each) ? (each as unknown[]) : [];
-    if (!Array.isArray(kinds) || !Number.isInteger(times))
+    const [kinds, times] = isArray(each) ? each : [];
+    if (!isArray(kinds) || !Number.isInteger(times))
       refuse(`${path} has ${describe(each)}`, '[[kind, ...], how often]');
     // Hardly more than there are layers, however often a file says.
     const most = Math.min(Number(times), layers + 1);
-    for (let i = 0; i < most && found.length <= layers; i += 1) found.push(...(kinds as unknown[]));
+    for (let i = 0; i < most && found.length <= layers; i += 1) found.push(...kinds);
   }
   if (found.length !== layers)
     refuse(`${path} has ${found.length > layers ? 'more' : found.length} layers`, `${layers}`);

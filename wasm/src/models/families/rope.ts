@@ -1,7 +1,7 @@
 // Rotary positions, as files say them.
 
 import type { ModelRotary } from '../../api/model-config.js';
-import { isRecord } from '../../arguments/values.js';
+import { isArray, isRecord } from '../../arguments/values.js';
 import { refuse, refuseUnsupported } from '../errors.js';
 import { agreed, type Fields, oneOf } from '../fields.js';
 import { type Sizes, words } from './sizes.js';
@@ -43,7 +43,7 @@ function ropeOf(fields: Fields): Fields | undefined {
   if (isTwice && fields.textOf(newer) !== fields.textOf(older))
     refuse(`${fields.pathOf(newer)} and ${fields.pathOf(older)} differ`, 'one of the two');
   const rope = fields.part(oneOf(fields, newer, older));
-  const isObject = (value: unknown): boolean => isRecord(value) && !Array.isArray(value);
+  const isObject = (value: unknown): boolean => isRecord(value) && !isArray(value);
   const kinds = rope?.names().filter((name) => isObject(rope.get(name))) ?? [];
   const [kind] = kinds;
   const own = kind === undefined ? rope : rope?.part(kind);
