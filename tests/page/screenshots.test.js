@@ -111,5 +111,5 @@ test('page: what is kept sees a step of 12 px, and another blue on 80 px squared
 test('page: what is kept is small enough to be reviewed and cloned', () => {
   const sizes = keptNames().map((name) => readKept(name).length);
   const sum = sizes.reduce((a, b) => a + b, 0);
-  assert.ok(sum <= 1_400_000 && Math.max(...sizes) <= 80_000, `${sum} bytes`);
+  assert.ok(sum <= 1_400_000 && Math.max(...sizes) <= 50_000, `${sum} bytes`);
 });

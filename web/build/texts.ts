@@ -27,11 +27,11 @@ function readCatalogue(language: Language): Catalogue {
 }
 
 /** What the chapters say, and what stands above a panel before its code is there. */
-async function headingsOf(language: Language): Promise<Catalogue> {
+function headingsOf(language: Language, ids: readonly string[]): Catalogue {
   const texts = readCatalogue(language);
   const keys = [
     ...Object.keys(readJson(`chapters/${language}.json`)),
-    ...(await panelIds()).flatMap((id) => [`${id}.title`, `${id}.intro`]),
+    ...ids.flatMap((id) => [`${id}.title`, `${id}.intro`]),
   ];
   return Object.fromEntries(keys.map((key) => [key, texts[key] ?? '']));
 }
@@ -57,7 +57,8 @@ export function texts(): Plugin {
     resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
     async load(id) {
       if (id !== RESOLVED) return undefined;
-      const headings = { en: await headingsOf('en'), zh: await headingsOf('zh') };
+      const ids = await panelIds();
+      const headings = { en: headingsOf('en', ids), zh: headingsOf('zh', ids) };
       return `export default ${JSON.stringify(headings)};`;
     },
     /** In development: the headings are made of these files without importing them. */

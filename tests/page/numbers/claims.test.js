@@ -134,7 +134,8 @@ test('heads: “it” finds animals that readers type, and the page lists what i
 
 test('checks: as many heads are checked as the page says', () => {
   for (const language of ['en', 'zh']) {
-    for (const key of ['chapters.use.text', 'checks.intro']) assert.match(texts(language)[key], /256/);
+    for (const key of ['chapters.use.text', 'checks.intro'])
+      assert.match(texts(language)[key], /256/);
   }
   const heads = [256, 257].map((length) => (ask({ length }), report().check.heads));
   assert.deepEqual(heads, [6, 1]);

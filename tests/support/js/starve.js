@@ -48,15 +48,15 @@ async function attempt(call) {
   }
 }
 
+/** How a message says what could not be allocated. */
+const LACKING = /[\d.]+ bytes|an object|the results of inspect/;
+
 /** It is refused for want of memory, in the name of one of these functions; how much there was not. */
 function expectRefusal(error, fns) {
   assert.ok(error instanceof QkvError, `no QkvError: ${error?.stack ?? error}`);
   assert.equal(error.code, 'out_of_memory', error.stack);
-  assert.match(
-    error.message,
-    new RegExp(`^(${fns.join('|')}): .*(bytes|an object|the results of inspect)`),
-  );
-  return error.message.match(/[\d.]+ bytes|an object|the results of inspect/)[0];
+  assert.match(error.message, new RegExp(`^(${fns.join('|')}): .*(${LACKING.source})`));
+  return error.message.match(LACKING)[0];
 }
 
 /** One call with `hole` bytes left, the same again, and once with room. What could not be allocated, undefined if it fitted. */
