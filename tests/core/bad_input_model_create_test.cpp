@@ -19,6 +19,9 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
     Refusal refusal;
   };
   static const std::vector<std::int32_t> windows = {3, -2, 4};
+  static const std::vector<std::int32_t> rotations = {1, 3, 0};
+  static const std::vector<std::int32_t> second = {1, 2, 0};
+  static const float factors[] = {1.0F, 2.0F, 0.0F, 4.0F};
   const Wrong rows[] = {
       {[](auto& c, auto&) { c.num_layers = 65'537; },
        {kRange, "num_layers", "is 65537", "at most 65536"}},
@@ -26,14 +29,71 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
        {kInvalid, "post_norms", "is true", "false"}},
       {[](auto& c, auto&) { c.rotary.scaling.type = RotaryScaling::Type::kLlama3; },
        {kInvalid, "rotary.scaling.original_length", "0", "at least 1"}},
-      {[](auto& c, auto&) { c.windows = {windows.data(), {3}}; },
+      {[](auto& c, auto&) {
+         c.windows = {windows.data(), {3}};
+       },
        {kRange, "windows[1]", "is -2", "at least -1"}},
-      {[](auto& c, auto&) { c.windows = {windows.data(), {2}}; },
+      {[](auto& c, auto&) {
+         c.windows = {windows.data(), {2}};
+       },
        {kShapeError, "windows", "is [2]", "[3]"}},
-      {[](auto& c, auto&) { c.windows = {windows.data(), {3, 1}}; },
+      {[](auto& c, auto&) {
+         c.windows = {windows.data(), {3, 1}};
+       },
        {kShapeError, "windows", "is [3,1]", "[3]"}},
       {[](auto& c, auto&) { c.windows.data = nullptr; },
        {kInvalid, "windows", "has no data", "[3]"}},
+      {[](auto& c, auto&) { c.norm = NormPlacement::kAfter; },
+       {kInvalid, "post_norms", "is true", "false"}},
+      {[](auto& c, auto&) {
+         c.norm = NormPlacement::kPost;
+         c.post_norms = false;
+         c.first_norm = false;
+       },
+       {kInvalid, "first_norm", "is false", "true"}},
+      {[](auto& c, auto&) { c.qk_norm_of = static_cast<QkNorm>(3); },
+       {kInvalid, "qk_norm_of", "is 3", "0 to 2"}},
+      {[](auto& c, auto&) {
+         c.rotations = {rotations.data(), {3}};
+       },
+       {kRange, "rotations[1]", "is 3", "0 to 2"}},
+      {[](auto& c, auto&) {
+         c.rotations = {rotations.data(), {2}};
+       },
+       {kShapeError, "rotations", "is [2]", "[3]"}},
+      {[](auto& c, auto&) {
+         c.rotations = {second.data(), {3}};
+         c.second_rotary.base = 0.5;
+       },
+       {kInvalid, "second_rotary.base", "0.5", "at least 1"}},
+      {[](auto& c, auto&) {
+         c.rotations = {second.data(), {3}};
+         c.positions = ModelPositions::kNone;
+       },
+       {kInvalid, "rotations", "are given", "kRotary"}},
+      {[](auto& c, auto&) { c.rotary.scaling = {.type = RotaryScaling::Type::kFactors}; },
+       {kShapeError, "rotary.scaling.factors", "", "[4]"}},
+      {[](auto& c, auto&) {
+         c.rotary.scaling = {.type = RotaryScaling::Type::kFactors, .factors = {factors, {4}}};
+       },
+       {kInvalid, "rotary.scaling.factors[2]", "is 0", "a positive finite number"}},
+      {[](auto& c, auto&) {
+         c.rotary.scaling = {
+             .type = RotaryScaling::Type::kFactors, .factor = 2, .factors = {factors, {4}}};
+       },
+       {kInvalid, "rotary.scaling.factor", "is 2", "1 with"}},
+      {[](auto& c, auto&) { c.head_bias = true; }, {kInvalid, "head_bias", "is true", "false"}},
+      {[](auto& c, auto&) { c.symmetric_window = true; },
+       {kInvalid, "symmetric_window", "is true", "false"}},
+      {[](auto& c, auto&) { c.relative_buckets = -1; },
+       {kRange, "relative_buckets", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.relative_buckets = 1; },
+       {kRange, "relative_buckets", "is 1", "2 to 1024"}},
+      {[](auto& c, auto&) {
+         c.relative_buckets = 8;
+         c.positions = ModelPositions::kAlibi;
+       },
+       {kInvalid, "relative_buckets", "is 8", "0"}},
       {[](auto& c, auto&) { c.embedding_scale = kNan; },
        {kRange, "embedding_scale", "is NaN", "finite"}},
       {[](auto& c, auto&) { c.logit_softcap = -1.0F; },

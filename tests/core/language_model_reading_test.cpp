@@ -123,6 +123,7 @@ AttentionOptions options_of(const LanguageModelConfig& c, const ModelCall& call,
   options.softcap = c.attention_softcap;
   options.causal = c.causal;
   options.window_left = c.windows.absent() ? c.window : Index{*c.windows.at(n)};
+  options.window_right = c.symmetric_window ? options.window_left : -1;
   options.key_lengths = call.args.key_lengths;
   if (c.positions == ModelPositions::kAlibi) {
     slopes.resize(to_size(c.num_heads));
@@ -152,6 +153,17 @@ TEST_CASE("LanguageModel: weights are those of the queries and keys that are rea
       std::vector<float> slopes;
       AttentionOptions options = options_of(f.config, call, slopes, r.layer);
       options.causal_offset = r.row_begin;
+      std::vector<float> bias;
+      if (c.relative_buckets > 0) {
+        bias.resize(to_size(c.num_heads * 6 * 9));
+        require_ok(t5_relative_bias(
+            {weights.arrays.at("relativeBias").data(), {c.relative_buckets, c.num_heads}},
+            {bias.data(), {c.num_heads, 6, 9}},
+            {.bidirectional = !c.causal,
+             .max_distance = c.relative_max_distance,
+             .offset = r.row_begin}));
+        options.bias = {bias.data(), {1, c.num_heads, 6, 9}};
+      }
       for (const RowId row : rows_of(r.weights)) {
         const oracle::Row exact = oracle::attention_row<float>({r.q, r.k, r.v}, options, row);
         const auto bound = bounds::attention(exact, c.d_k, 9);

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "rotary_problem.hpp"
 
@@ -53,28 +55,28 @@ TEST_CASE("rotary: bases and scalings are within their bound", "[rotary]") {
            kYarn,
            RotaryScaling{.type = Type::kYarn, .factor = 1.0, .original_length = 4096},
            RotaryScaling{.type = Type::kYarn,
-                         .factor = 16.0,
-                         .original_length = 4096,
-                         .beta_fast = 64.0,
-                         .beta_slow = 2.0,
-                         .attention_factor = 0.7},
+           .factor = 16.0,
+           .original_length = 4096,
+           .beta_fast = 64.0,
+           .beta_slow = 2.0,
+           .attention_factor = 0.7},
            // Ramps that begin above the last pair, end below the first, or have no width.
            RotaryScaling{.type = Type::kYarn,
-                         .factor = 2.0,
-                         .original_length = std::numeric_limits<Index>::max()},
+           .factor = 2.0,
+           .original_length = std::numeric_limits<Index>::max()},
            RotaryScaling{.type = Type::kYarn, .factor = 2.0, .original_length = 1},
            RotaryScaling{.type = Type::kYarn,
-                         .factor = 2.0,
-                         .original_length = 2048,
-                         .beta_fast = 1.0 + 1e-9,
-                         .beta_slow = 1.0},
+           .factor = 2.0,
+           .original_length = 2048,
+           .beta_fast = 1.0 + 1e-9,
+           .beta_slow = 1.0},
            RotaryScaling{.type = Type::kLlama3, .factor = 8.0, .original_length = 8192},
            RotaryScaling{.type = Type::kLlama3, .factor = 1.0, .original_length = 64},
            RotaryScaling{.type = Type::kLlama3,
-                         .factor = 32.0,
-                         .original_length = 40,
-                         .low_frequency_factor = 0.5,
-                         .high_frequency_factor = 30.0},
+           .factor = 32.0,
+           .original_length = 40,
+           .low_frequency_factor = 0.5,
+           .high_frequency_factor = 30.0},
        }) {
     for (double base : {10000.0, 500000.0, 2.0, 1.0}) {
       for (Index d : {2, 4, 8, 64}) {
@@ -89,6 +91,22 @@ TEST_CASE("rotary: bases and scalings are within their bound", "[rotary]") {
           p.compare(error);
         }
       }
+    }
+  }
+  require_within(error);
+}
+
+TEST_CASE("rotary: a factor for each pair is within its bound", "[rotary]") {
+  static const std::vector<float> factors = {1.0F, 1.5F, 4.0F, 0.25F};
+  Quantity error("rotary_embedding scaled");
+  std::uint64_t seed = 200;
+  for (const std::optional<double> attention : {std::optional<double>{}, std::optional{1.25}}) {
+    for (Index offset : {Index{0}, Index{30000}, kMaxPosition - 8}) {
+      Rotary p({.tokens = 9, .d = 8}, seed++);
+      p.options.scaling = {
+          .type = Type::kFactors, .attention_factor = attention, .factors = {factors.data(), {4}}};
+      p.options.offset = offset;
+      p.compare(error);
     }
   }
   require_within(error);

@@ -134,7 +134,8 @@ struct ModelHead {
 ///     x = scale embedding[ids], + tokenTypes[type], + positions[t] with kLearned and kSinusoidal, norm() with embedding_norm
 ///     kPre:  x = x + attention(norm1(x));  x = x + feed_forward(norm2(x))          each layer
 ///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
-///     logits = softcap(norm(x) head)                                               without the norm with kPost
+///     kAfter: x = x + postNorm1(attention(x));  x = x + postNorm2(feed_forward(x))
+///     logits = softcap(norm(x) head + headBias)                                    without the norm with kPost
 ///
 /// with parallel_residual both parts of a layer read the same x, with post_norms what they give is normalised before it is
 /// added, and without d_feed_forward the second is left out. The parts are those of the operators: attention(), rotary_embedding(),
@@ -142,11 +143,13 @@ struct ModelHead {
 /// same numbers (within the bounds of the parts; the train library keeps its own order of sums).
 ///
 /// The arrays, in the order of array(): those of train::LanguageModelTrainer by the same names and of the same shapes, and besides
-/// "tokenTypes" [token_types, d_model] and "embeddingNorm.gamma", ".beta" after the embeddings, "layers.n.postNorm1.gamma" and
-/// "layers.n.postNorm2.gamma" (with ".beta" where layer norms have biases) after the sub-layers. Matrices and the
-/// embedding are kept in the format given to create(); everything else is float32.
+/// "tokenTypes" [token_types, d_model], "embeddingNorm.gamma", ".beta" and "relativeBias" [relative_buckets, num_heads] after the
+/// embeddings, "layers.n.postNorm1.gamma" and "layers.n.postNorm2.gamma" (with ".beta" where layer norms have biases) after the
+/// sub-layers, and "headBias" [V] at the end. With kAfter there is no norm1 and no norm2, without first_norm no
+/// "layers.0.norm1". Matrices and the embedding are kept in the format given to create(); everything else is float32.
 ///
-/// Memory: the weights in their format, once; tied embeddings are not kept twice. A model is filled once, then
+/// Memory: the weights in their format, once; tied embeddings are not kept twice; with relative_buckets also num_heads
+/// biases for each distance below max_length, once for all layers. A model is filled once, then
 /// never changed: threads may share it, each with a workspace and sessions of its own.
 class LanguageModel {
  public:
@@ -164,7 +167,8 @@ class LanguageModel {
 
   /// Checks the config and takes the memory of all arrays, which fill() then fills. On error `model` is as it was.
   /// Errors: those of train::LanguageModelTrainer::create() for the config; kInvalidArgument (a value that is no WeightFormat,
-  /// post_norms without kPre, causal without head), kShapeMismatch (windows), kOutOfRange, kOutOfMemory, kUnsupported.
+  /// post_norms or first_norm = false without kPre, causal without head, head_bias without a head of its own, symmetric_window
+  /// with causal, relative_buckets with kAlibi), kShapeMismatch (windows, rotations), kOutOfRange, kOutOfMemory, kUnsupported.
   static Status create(const LanguageModelConfig& config, WeightFormat format,
                        LanguageModel& model) noexcept;
 

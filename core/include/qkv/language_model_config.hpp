@@ -29,6 +29,14 @@ enum class ModelActivation : std::uint8_t {
   kSwiglu,     ///< silu(x Wgate) (x W1), Shazeer 2020
   kGeglu,      ///< gelu(x Wgate) (x W1), likewise
   kGegluTanh,  ///< gelu_tanh(x Wgate) (x W1), as Gemma
+  kRelu2,      ///< max(x, 0)^2 (So et al. 2021), as Nemotron
+};
+
+/// What the norms of q and k are over, where a model has them.
+enum class QkNorm : std::uint8_t {
+  kHead,     ///< each head, before it is rotated: gains of [d_k]
+  kRotated,  ///< each head, after it was rotated: gains of [d_k] (Hunyuan)
+  kWhole,    ///< all heads of a token together, before the rotation: gains of [heads d_k] (OLMo 2)
 };
 
 /// The sizes and the kind of a language model: embeddings, `num_layers` blocks, a last norm with kPre, and logits.
@@ -50,7 +58,7 @@ struct LanguageModelConfig {
   /// With kRotary: base, rotary_dim, interleaved and scaling; offset, positions, cos and sin stay at their
   /// defaults.
   RotaryOptions rotary = {};
-  bool qk_norm = false;            ///< each head of q and k is normalised before it is rotated
+  bool qk_norm = false;            ///< q and k are normalised, by default each head of them
   bool parallel_residual = false;  ///< x + attention(norm1(x)) + feed_forward(norm2(x)), with kPre
   bool tied_embeddings = false;    ///< logits are products with the rows of the embedding
   /// Whether linear maps and layer norms have biases; logits have none. Default: with NormType::kLayer.
@@ -74,6 +82,21 @@ struct LanguageModelConfig {
   Index token_types = 0;        ///< rows of a table that tells segments apart (BERT); 0 for none
   bool embedding_norm = false;  ///< a layer norm, or RMS norm, on the sum of the embeddings (BERT)
   bool head = true;             ///< false: no logits, an encoder whose stream is the result
+  bool head_bias = false;       ///< whether a head of its own adds a bias to the logits (Phi)
+  QkNorm qk_norm_of = QkNorm::kHead;  ///< with qk_norm
+  /// false: attention of the first layer reads the stream without a norm, with kPre (ModernBERT).
+  bool first_norm = true;
+  /// Windows reach as far to the right, without causality: |i - j| <= window.
+  bool symmetric_window = false;
+  /// [num_layers], with kRotary: what turns q and k of each layer: 0 nothing, 1 `rotary`, 2 `second_rotary`; absent: `rotary`
+  /// turns all. Read by create() alone.
+  TensorView<const std::int32_t> rotations = {};
+  /// As `rotary`; only where `rotations` has a 2 (Gemma 3: layers with a window have a base of their own).
+  RotaryOptions second_rotary = {};
+  /// Rows of a table of biases on the scores, one for each bucket of distances and column for each head, as t5_relative_bias()
+  /// adds them (T5): the same in every layer. 0 for none. Both directions have buckets unless the model is causal.
+  Index relative_buckets = 0;
+  Index relative_max_distance = 128;  ///< T5Options::max_distance, with relative_buckets
 };
 
 }  // namespace qkv

@@ -35,17 +35,20 @@ namespace qkv {
 ///                g_i = clamp((original_length w_i / (2 pi) - low) / (high - low), 0, 1)
 ///
 ///            with low_frequency_factor and high_frequency_factor as low and high
+/// - kFactors: w_i / factors[i], and cos and sin are multiplied by the attention factor (LongRoPE, Ding et al. 2024, where a
+///            search found the factors)
 struct RotaryScaling {
   /// The ways above.
   enum class Type : std::uint8_t {
-    kNone,    ///< positions as they are
-    kLinear,  ///< positions divided by factor
-    kNtk,     ///< a greater base
-    kYarn,    ///< fast pairs as they are, slow ones divided
-    kLlama3,  ///< likewise, by another rule
+    kNone,     ///< positions as they are
+    kLinear,   ///< positions divided by factor
+    kNtk,      ///< a greater base
+    kYarn,     ///< fast pairs as they are, slow ones divided
+    kLlama3,   ///< likewise, by another rule
+    kFactors,  ///< each pair divided by its own factor
   };
   Type type = Type::kNone;  ///< which of them
-  /// By how much the context is stretched. Finite, >= 1; 1 without a type.
+  /// By how much the context is stretched. Finite, >= 1; 1 without a type and with kFactors.
   double factor = 1.0;
   /// kYarn, kLlama3: the length the model was trained on, >= 1.
   Index original_length = 0;
@@ -53,12 +56,14 @@ struct RotaryScaling {
   /// stretched in full. Finite, beta_fast > beta_slow > 0.
   double beta_fast = 32.0;
   double beta_slow = 1.0;  ///< see beta_fast
-  /// kYarn: finite, > 0. Default 0.1 ln(factor) + 1.
+  /// kYarn, kFactors: finite, > 0. Default 0.1 ln(factor) + 1 with kYarn, 1 with kFactors.
   std::optional<double> attention_factor = std::nullopt;
   /// kLlama3: turns within original_length up to which a pair is stretched in full, and from which it stays as it
   /// is. Finite, high_frequency_factor > low_frequency_factor > 0.
   double low_frequency_factor = 1.0;
   double high_frequency_factor = 4.0;  ///< see low_frequency_factor
+  /// kFactors: one for each pair, [r / 2], each finite and > 0. Layers and models keep a copy.
+  TensorView<const float> factors = {};
 };
 
 /// Which rotations. The defaults turn all of d, in halves, from position 0 on.
@@ -100,7 +105,7 @@ struct RotaryOptions {
 ///
 /// Cosines and sines are formed in double precision and rounded once. A token's row depends on its
 /// position alone, bit for bit: not on T, on the other tokens or on the head. Error bound, with
-/// u = 2^-24 and `a` the attention factor (1 without kYarn), for every |position| <= kMaxPosition:
+/// u = 2^-24 and `a` the attention factor (1 but for kYarn and kFactors), for every |position| <= kMaxPosition:
 ///
 ///     |y - exact| <= 3.1 u a sqrt(x1^2 + x2^2) + 2^-148
 ///

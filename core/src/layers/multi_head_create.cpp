@@ -132,18 +132,20 @@ Status own_rotary(const char* function, MultiHeadAttentionConfig& c,
   QKV_RETURN_IF_ERROR(check("cos", rotary.cos));
   QKV_RETURN_IF_ERROR(check("sin", rotary.sin));
   QKV_RETURN_IF_ERROR(check("positions", rotary.positions));
+  QKV_RETURN_IF_ERROR(check("scaling.factors", rotary.scaling.factors));
   QKV_RETURN_IF_ERROR(buffer.reserve(count));
   float* to = buffer.data();
   copy_array(rotary.cos, to);
   copy_array(rotary.sin, to);
   copy_array(rotary.positions, to);
+  copy_array(rotary.scaling.factors, to);
   return {};
 }
 
 /// The four arrays of the norms of q and k, in the order of qk_norm_.
 struct QkArray {
   const char* name;
-  TensorView<const float> MultiHeadAttentionWeights::* view;
+  TensorView<const float> MultiHeadAttentionWeights::*view;
   bool beta;
 };
 constexpr QkArray kQkArrays[] = {{"q_gamma", &MultiHeadAttentionWeights::q_gamma, false},

@@ -19,7 +19,8 @@ enum class Sublayer : std::uint8_t { kAttention, kCross, kFeedForward };
 template <class Stream, class Steps>
 Stream run_block(const LayerConfig& c, Steps& steps, Stream x) noexcept {
   const auto input = [&](Sublayer part, Stream from) {
-    return c.norms.input ? steps.normalize_input(part, from) : from;
+    const bool normal = part == Sublayer::kAttention ? c.norms.attention_input : c.norms.input;
+    return normal ? steps.normalize_input(part, from) : from;
   };
   const auto output = [&](Sublayer part, Stream from) {
     const Stream y = steps.compute(part, from);

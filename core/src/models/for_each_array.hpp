@@ -38,7 +38,7 @@ struct NormSpec {
   bool beta;
 };
 
-/// A table of embeddings, [rows, d_model].
+/// A table, [rows, width], of which rows are added to something.
 struct TableSpec {
   const char* name;
   Index rows, width;
@@ -79,10 +79,11 @@ Status for_each_attention_array(const LayerConfig& c, const ArrayPlace& place,
   QKV_RETURN_IF_ERROR(
       visitor.visit(MatrixSpec{place, "wv", "bv", c.d_model, a.kv_width(), bias}, arrays.wv));
   if (a.qk_norm) {
+    QKV_RETURN_IF_ERROR(visitor.visit(
+        NormSpec{place, "qGamma", "qBeta", a.norm_width(a.num_heads), c.norm.beta}, arrays.q_norm));
     QKV_RETURN_IF_ERROR(
-        visitor.visit(NormSpec{place, "qGamma", "qBeta", a.d_k, c.norm.beta}, arrays.q_norm));
-    QKV_RETURN_IF_ERROR(
-        visitor.visit(NormSpec{place, "kGamma", "kBeta", a.d_k, c.norm.beta}, arrays.k_norm));
+        visitor.visit(NormSpec{place, "kGamma", "kBeta", a.norm_width(a.num_kv_heads), c.norm.beta},
+                      arrays.k_norm));
   }
   return visitor.visit(
       MatrixSpec{place, "wo", "bo", a.q_width(), c.d_model, c.biases, ArrayRole::kResidual},
@@ -101,7 +102,9 @@ template <class Matrix, class Norm, class Visitor>
 Status for_each_self_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
                                      Visitor& visitor) noexcept {
   const LayerConfig& c = arrays.config;
-  QKV_RETURN_IF_ERROR(visit_norm(place.with("norm1."), c.norm, c.d_model, arrays.norm1, visitor));
+  if (c.norms.attention_input || c.norms.sum) {
+    QKV_RETURN_IF_ERROR(visit_norm(place.with("norm1."), c.norm, c.d_model, arrays.norm1, visitor));
+  }
   QKV_RETURN_IF_ERROR(
       for_each_attention_array(c, place.with("attention."), arrays.attention, visitor));
   return c.norms.output
@@ -118,7 +121,9 @@ Status for_each_feed_forward_array(ArrayPlace place, LayerArrays<Matrix, Norm>& 
     return {};
   }
   const ArrayPlace inner = place.with("feedForward.");
-  QKV_RETURN_IF_ERROR(visit_norm(place.with("norm2."), c.norm, c.d_model, arrays.norm2, visitor));
+  if (c.norms.input || c.norms.sum) {
+    QKV_RETURN_IF_ERROR(visit_norm(place.with("norm2."), c.norm, c.d_model, arrays.norm2, visitor));
+  }
   QKV_RETURN_IF_ERROR(visitor.visit(
       MatrixSpec{inner, "w1", "b1", c.d_model, c.d_feed_forward, c.biases}, arrays.w1));
   if (is_gated(c.activation)) {
@@ -133,7 +138,8 @@ Status for_each_feed_forward_array(ArrayPlace place, LayerArrays<Matrix, Norm>& 
              : Status{};
 }
 
-/// All arrays of a language model, which has members embedding, token_types, positions, embedding_norm, layers, norm, head.
+/// All arrays of a language model, which has members embedding, token_types, positions, embedding_norm, relative_bias, layers,
+/// norm, head.
 /// Fills in the config of each layer.
 template <class Model, class Visitor>
 Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visitor) noexcept {
@@ -152,6 +158,10 @@ Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visit
     QKV_RETURN_IF_ERROR(visit_norm(ArrayPlace{}.with("embeddingNorm."), norm, c.d_model,
                                    model.embedding_norm, visitor));
   }
+  if (c.relative_buckets > 0) {
+    QKV_RETURN_IF_ERROR(visitor.visit(TableSpec{"relativeBias", c.relative_buckets, c.num_heads},
+                                      model.relative_bias));
+  }
   QKV_RETURN_IF_ERROR(visitor.make_layers(c.num_layers, model));
   for (Index n = 0; n < c.num_layers; ++n) {
     auto& layer = model.layers[n];
@@ -159,12 +169,13 @@ Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visit
     QKV_RETURN_IF_ERROR(for_each_self_attention_array({"layers", n}, layer, visitor));
     QKV_RETURN_IF_ERROR(for_each_feed_forward_array({"layers", n}, layer, visitor));
   }
-  if (c.norm == NormPlacement::kPre) {
+  if (c.norm != NormPlacement::kPost) {
     QKV_RETURN_IF_ERROR(
         visit_norm(ArrayPlace{}.with("norm."), norm, c.d_model, model.norm, visitor));
   }
   if (c.head && !c.tied_embeddings) {
-    return visitor.visit(MatrixSpec{{}, "head", "", c.d_model, c.vocabulary, false}, model.head);
+    return visitor.visit(MatrixSpec{{}, "head", "headBias", c.d_model, c.vocabulary, c.head_bias},
+                         model.head);
   }
   return {};
 }

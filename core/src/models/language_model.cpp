@@ -33,8 +33,8 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
   made.state_->config = whole;
   made.state_->format = format;
   made.state_->kernels = table;
+  QKV_RETURN_IF_ERROR(made.state_->keep_config());
   QKV_RETURN_IF_ERROR(made.state_->reserve());
-  QKV_RETURN_IF_ERROR(made.state_->keep_windows());
   model = std::move(made);
   return {};
 }

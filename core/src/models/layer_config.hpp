@@ -19,6 +19,7 @@ struct NormConfig {
 /// Where a sub-layer f has norms. The stream x becomes sum(x + output(f(input(x)))), each of the three a norm or nothing.
 struct NormPlaces {
   bool input = true;
+  bool attention_input = true;  ///< the same of attention
   bool output = false;
   bool sum = false;
 };
@@ -28,16 +29,23 @@ struct LayerAttention {
   Index num_heads = 0, num_kv_heads = 0, d_k = 0;
   bool causal = true;
   Index window = -1;                    ///< AttentionOptions::window_left
+  Index window_right = -1;              ///< AttentionOptions::window_right
   std::optional<float> scale;           ///< AttentionOptions::scale
   float softcap = 0.0F;                 ///< AttentionOptions::softcap
   bool alibi = false;                   ///< scores fall with distance, by alibi_slopes()
+  Index rotation = 0;                   ///< of which number among the model's; 0 for none
   std::optional<RotaryOptions> rotary;  ///< how queries and keys are rotated
-  bool qk_norm = false;                 ///< each head of q and k is normalised before it is rotated
+  bool qk_norm = false;                 ///< q and k are normalised
+  QkNorm qk_norm_of = QkNorm::kHead;    ///< over what
   bool qkv_biases = true;               ///< of the maps to q, k and v
 
   [[nodiscard]] Index q_width() const noexcept { return detail::saturated_product(num_heads, d_k); }
   [[nodiscard]] Index kv_width() const noexcept {
     return detail::saturated_product(num_kv_heads, d_k);
+  }
+  /// Numbers that one norm of q or k is over, of `heads` heads.
+  [[nodiscard]] Index norm_width(Index heads) const noexcept {
+    return qk_norm_of == QkNorm::kWhole ? detail::saturated_product(heads, d_k) : d_k;
   }
 };
 

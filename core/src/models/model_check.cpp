@@ -1,10 +1,12 @@
 #include "models/model_check.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "check/check.hpp"
 #include "positions/rotary_plan.hpp"
 #include "qkv/positional.hpp"
+#include "qkv/relative_bias.hpp"
 
 namespace qkv {
 namespace {
@@ -13,18 +15,24 @@ namespace {
 constexpr Index kMostLayers = 65'536;
 
 Status check_choices(const Caller& caller, const LanguageModelConfig& c) noexcept {
-  QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kPost));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kAfter));
   QKV_RETURN_IF_ERROR(check_choice(caller, "norm_type", c.norm_type, NormType::kRms));
-  QKV_RETURN_IF_ERROR(
-      check_choice(caller, "activation", c.activation, ModelActivation::kGegluTanh));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "activation", c.activation, ModelActivation::kRelu2));
   QKV_RETURN_IF_ERROR(check_choice(caller, "positions", c.positions, ModelPositions::kAlibi));
-  if (c.parallel_residual && c.norm == NormPlacement::kPost) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@parallel_residual is true, expected false with norms after the sum");
-  }
-  if (c.post_norms && c.norm == NormPlacement::kPost) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@post_norms is true, expected false with norms after the sum");
+  QKV_RETURN_IF_ERROR(check_choice(caller, "qk_norm_of", c.qk_norm_of, QkNorm::kWhole));
+  const struct {
+    const char* name;
+    bool given, usual;
+  } of_pre[] = {{"parallel_residual", c.parallel_residual, false},
+                {"post_norms", c.post_norms, false},
+                {"first_norm", c.first_norm, true}};
+  for (const auto& part : of_pre) {
+    if (c.norm != NormPlacement::kPre && part.given != part.usual) {
+      return refuse(StatusCode::kInvalidArgument, caller,
+                    "{} is {}, expected {} where norms do not stand before the parts",
+                    Argument{part.name}, Verbatim{part.given ? "true" : "false"},
+                    Verbatim{part.usual ? "true" : "false"});
+    }
   }
   return {};
 }
@@ -48,18 +56,73 @@ Status check_heads(const Caller& caller, LanguageModelConfig& c) noexcept {
   return check_size(caller, "d_k", c.d_k);
 }
 
-Status check_positions(const Caller& caller, const LanguageModelConfig& c) noexcept {
-  if (c.positions != ModelPositions::kRotary) {
+/// One of the rotations of a model. `prefix` is its name and a point.
+Status check_rotation(const Caller& caller, const char* name, const char* prefix,
+                      const RotaryOptions& r, Index d_k) noexcept {
+  if (r.offset != 0 || !r.positions.absent() || !r.cos.absent() || !r.sin.absent()) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "{} has an offset, positions or tables, expected base, rotary_dim, interleaved "
+                  "and scaling alone",
+                  Argument{name});
+  }
+  return check_rotary({caller.function, prefix}, r, d_k);
+}
+
+/// A number for each layer, each of [least, most].
+Status check_per_layer(const Caller& caller, const char* name,
+                       const TensorView<const std::int32_t>& view, Index layers, Index least,
+                       Index most) noexcept {
+  if (view.absent()) {
     return {};
   }
-  const RotaryOptions& r = c.rotary;
-  if (r.offset != 0 || !r.positions.absent() || !r.cos.absent() || !r.sin.absent()) {
-    return refuse(
-        StatusCode::kInvalidArgument, caller,
-        "@rotary has an offset, positions or tables, expected base, rotary_dim, interleaved and "
-        "scaling alone");
+  QKV_RETURN_IF_ERROR(check_dense(caller, name, view, {layers}));
+  for (Index n = 0; n < layers; ++n) {
+    if (view.data[n] < least || view.data[n] > most) {
+      return most == std::numeric_limits<Index>::max()
+                 ? refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least {}",
+                          Argument{name, n}, view.data[n], least)
+                 : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected {} to {}",
+                          Argument{name, n}, view.data[n], least, most);
+    }
   }
-  return check_rotary({caller.function, "rotary."}, r, c.d_k);
+  return {};
+}
+
+Status check_positions(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  if (c.positions != ModelPositions::kRotary) {
+    return c.rotations.absent() ? Status{}
+                                : refuse(StatusCode::kInvalidArgument, caller,
+                                         "@rotations are given, expected none without kRotary");
+  }
+  QKV_RETURN_IF_ERROR(check_per_layer(caller, "rotations", c.rotations, c.num_layers, 0, 2));
+  QKV_RETURN_IF_ERROR(check_rotation(caller, "rotary", "rotary.", c.rotary, c.d_k));
+  for (Index n = 0; !c.rotations.absent() && n < c.num_layers; ++n) {
+    if (c.rotations.data[n] == 2) {
+      return check_rotation(caller, "second_rotary", "second_rotary.", c.second_rotary, c.d_k);
+    }
+  }
+  return {};
+}
+
+/// A table of biases by distance.
+Status check_relative(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "relative_buckets", c.relative_buckets, 0));
+  if (c.relative_buckets == 0) {
+    return {};
+  }
+  if (c.positions == ModelPositions::kAlibi) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@relative_buckets is {} with ALiBi, expected 0: one bias by distance",
+                  c.relative_buckets);
+  }
+  if (t5_bucket(0, c.relative_buckets,
+                {.bidirectional = !c.causal, .max_distance = c.relative_max_distance}) >= 0) {
+    return {};
+  }
+  return refuse(StatusCode::kOutOfRange, caller,
+                "@relative_buckets is {} and @relative_max_distance {}, expected {} to {} buckets "
+                "and a distance above that of the last exact one",
+                c.relative_buckets, c.relative_max_distance, c.causal ? 2 : 4, kMaxT5Buckets);
 }
 
 /// A cap of scores or logits.
@@ -88,17 +151,17 @@ Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
                   "{} is given without @head, expected none: there are no logits",
                   Argument{c.tied_embeddings ? "tied_embeddings" : "logit_softcap"});
   }
-  if (c.windows.absent()) {
-    return {};
+  if (c.head_bias && (!c.head || c.tied_embeddings)) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@head_bias is true, expected false without a head of its own");
   }
-  QKV_RETURN_IF_ERROR(check_dense(caller, "windows", c.windows, {c.num_layers}));
-  for (Index n = 0; n < c.num_layers; ++n) {
-    if (c.windows.data[n] < -1) {
-      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least -1",
-                    Argument{"windows", n}, c.windows.data[n]);
-    }
+  if (c.symmetric_window && c.causal) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@symmetric_window is true, expected false with @causal");
   }
-  return {};
+  QKV_RETURN_IF_ERROR(check_relative(caller, c));
+  return check_per_layer(caller, "windows", c.windows, c.num_layers, -1,
+                         std::numeric_limits<Index>::max());
 }
 
 }  // namespace

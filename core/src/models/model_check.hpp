@@ -6,12 +6,13 @@
 
 namespace qkv {
 
-/// Whether an activation has a gate: those after the four without one.
+/// Whether an activation has a gate: those between the first four and the last.
 [[nodiscard]] constexpr bool is_gated(ModelActivation activation) noexcept {
   static_assert(ModelActivation::kSwiglu > ModelActivation::kSilu &&
                 ModelActivation::kGeglu > ModelActivation::kSwiglu &&
-                ModelActivation::kGegluTanh > ModelActivation::kSwiglu);
-  return activation >= ModelActivation::kSwiglu;
+                ModelActivation::kGegluTanh > ModelActivation::kSwiglu &&
+                ModelActivation::kRelu2 > ModelActivation::kGegluTanh);
+  return activation >= ModelActivation::kSwiglu && activation < ModelActivation::kRelu2;
 }
 
 /// Most tokens of a row: at least 1, and a position at most.

@@ -149,9 +149,20 @@ void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, const 
       apply_map(maps.wq, from, q_);
     }
   }
-  if (layer.config.attention.qk_norm) {
-    normalize(maps.q_norm, q_, q_, queries * c_.num_heads, c_.d_k);
-    normalize(maps.k_norm, k_, k_, all * c_.num_kv_heads, c_.d_k);
+}
+
+/// The norms of q and k, each over a head or over all heads of a token.
+void ModelPass::normalize_heads(const ModelLayer& layer, Index queries, Index keys) noexcept {
+  const LayerAttention& a = layer.config.attention;
+  const struct {
+    const ModelNorm& norm;
+    float* x;
+    Index rows, heads;
+  } parts[] = {{layer.attention.q_norm, q_, queries, a.num_heads},
+               {layer.attention.k_norm, k_, keys, a.num_kv_heads}};
+  for (const auto& part : parts) {
+    const Index width = a.norm_width(part.heads);
+    normalize(part.norm, part.x, part.x, part.rows * (part.heads * a.d_k / width), width);
   }
 }
 
@@ -181,7 +192,12 @@ void ModelPass::ablate(Index n, Index rows) const noexcept {
 void ModelPass::activate(float* h, Index elements) const noexcept {
   const kernels::KernelTable& table = *state_.kernels;
   if (!gate_) {
-    activate_rows(table, pool_, activation_of(c_.activation), h, elements);
+    const bool squared = c_.activation == ModelActivation::kRelu2;
+    const Activation f = squared ? Activation::kRelu : activation_of(c_.activation);
+    activate_rows(table, pool_, f, h, elements);
+    if (squared) {
+      over_elements(pool_, table.multiply, {.n = elements, .x = h, .y = h, .out = h});
+    }
     return;
   }
   if (c_.activation == ModelActivation::kSwiglu) {
@@ -269,11 +285,19 @@ class ModelPass::Block {
     p_.project(layer_, piece_, x, rows_);
     const LayerAttention& a = layer_.config.attention;
     const PassHeads heads = p_.heads(piece_, rows_);
-    p_.plan_.rotate(heads);
+    const Index queries = rows_.count(p_.needs_.batch);
+    const bool rotated = a.qk_norm_of == QkNorm::kRotated;
+    if (a.qk_norm && !rotated) {
+      p_.normalize_heads(layer_, queries, count_);
+    }
+    p_.plan_.rotate(heads, a);
+    if (a.qk_norm && rotated) {
+      p_.normalize_heads(layer_, queries, count_);
+    }
     p_.readings_.write_heads(heads);
     p_.plan_.attend(heads, a, p_.cache(n_), p_.readings_.extras(), p_.workspace_);
     p_.workspace_.rewind(p_.mark_);
-    count_ = rows_.count(p_.needs_.batch);
+    count_ = queries;
     if (rows_.per_batch == 1 && piece_.tokens() > 1) {
       p_.copy_last(piece_, p_.x_, p_.x_);
     }

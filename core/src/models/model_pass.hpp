@@ -57,6 +57,7 @@ class ModelPass {
   void copy_last(const ModelPiece& piece, const float* from, float* to) const noexcept;
   void project(const ModelLayer& layer, const ModelPiece& piece, const float* a,
                const Rows& rows) noexcept;
+  void normalize_heads(const ModelLayer& layer, Index queries, Index keys) noexcept;
   [[nodiscard]] PassHeads heads(const ModelPiece& piece, const Rows& rows) const noexcept;
   [[nodiscard]] KvCache* cache(Index n) const noexcept {
     return args_.session ? &args_.session->caches_[n] : nullptr;

@@ -32,7 +32,7 @@ void ModelPass::write_logits(const float* x, Index rows, float* to) noexcept {
   }
 }
 
-/// The stream as the head reads it: after the last norm, with kPre.
+/// The stream as the head reads it: after the last norm, where there is one.
 const float* ModelPass::last_norm(Index rows) noexcept {
   if (c_.norm == NormPlacement::kPost) {
     return x_;

@@ -86,7 +86,10 @@ struct ModelState {
   PackedLinear embedding, head;  ///< the embedding as [d_model, vocabulary]: as the head it may be
   AlignedBuffer positions, token_types;
   AlignedBuffer slopes;  ///< of ALiBi
-  List<std::int32_t> windows;
+  AlignedBuffer relative_bias;
+  AlignedBuffer distance_bias;   ///< [num_heads, distances()], made of relative_bias
+  List<std::int32_t> per_layer;  ///< windows, rotations
+  AlignedBuffer rotary_factors;
   ModelNorm embedding_norm, norm;
   Objects<ModelLayer> layers;
   List<ModelEntry> entries;
@@ -96,16 +99,15 @@ struct ModelState {
 
   /// Takes the memory of all arrays and lists them.
   Status reserve() noexcept;
-  /// Copies the windows of layers: the caller's array may go.
-  Status keep_windows() noexcept {
-    for (Index n = 0; !config.windows.absent() && n < config.num_layers; ++n) {
-      QKV_RETURN_IF_ERROR(windows.push(config.windows.data[n]));
-    }
-    if (!config.windows.absent()) {
-      config.windows = {windows.begin(), {config.num_layers}};
-    }
-    return {};
+  /// Copies the arrays of the config: the caller's may go.
+  Status keep_config() noexcept;
+  Status keep_factors() noexcept;
+  /// Distances j - i that the scores may have: from 1 - max_length to 0, or to max_length - 1 without causality.
+  [[nodiscard]] Index distances() const noexcept {
+    return config.causal ? config.max_length : 2 * config.max_length - 1;
   }
+  /// Fills distance_bias.
+  void spread_bias() noexcept;
   [[nodiscard]] const PackedLinear& last_map() const noexcept {
     return config.tied_embeddings ? embedding : head;
   }

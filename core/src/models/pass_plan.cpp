@@ -3,18 +3,30 @@
 #include "base/float_count.hpp"
 
 namespace qkv {
+namespace {
+
+std::size_t rotation_of(const LayerAttention& layer) noexcept {
+  return static_cast<std::size_t>(layer.rotation) - 1;
+}
+
+}  // namespace
 
 Status PassPlan::make(const ModelState& state, const LanguageModel::ForwardArgs& args,
                       KvCache* cache, int threads) noexcept {
-  // A model has one rotation, one set of slopes and one kind of attention; windows alone differ from layer to layer.
+  // A model has one set of slopes and one kind of attention; windows and rotations alone differ from layer to layer.
   const LayerAttention& layer = state.layers[0].config.attention;
   const Index batch = args.ids.extent(0);
   const Index length = args.ids.extent(1);
-  if (layer.rotary) {
-    RotaryOptions options = *layer.rotary;
-    options.offset = cache ? cache->length() : 0;
-    QKV_RETURN_IF_ERROR(
-        plan_rotary(kModelForward, *state.kernels, options, {batch, length, layer.d_k}, rotary_));
+  state_ = &state;
+  for (const ModelLayer& each : state.layers) {
+    const LayerAttention& own = each.config.attention;
+    RotaryPlan* plan = own.rotary ? &rotations_[rotation_of(own)].plan : nullptr;
+    if (plan && !plan->kernels) {
+      RotaryOptions options = *own.rotary;
+      options.offset = cache ? cache->length() : 0;
+      QKV_RETURN_IF_ERROR(
+          plan_rotary(kModelForward, *state.kernels, options, {batch, length, own.d_k}, *plan));
+    }
   }
   // Planning reads shapes only; a pointer that is not null stands for the memory of each layer.
   float later = 0.0F;
@@ -37,43 +49,68 @@ Status PassPlan::make(const ModelState& state, const LanguageModel::ForwardArgs&
 }
 
 std::size_t PassPlan::scratch(const ModelState& state, Index tokens) noexcept {
-  const LayerAttention& layer = state.layers[0].config.attention;
-  if (!layer.rotary) {
-    return 0;
+  std::array<std::size_t, kRotations> of{};
+  for (const ModelLayer& each : state.layers) {
+    const LayerAttention& layer = each.config.attention;
+    if (layer.rotary) {
+      const Index width = layer.rotary->rotary_dim == 0 ? layer.d_k : layer.rotary->rotary_dim;
+      of[rotation_of(layer)] =
+          capped_product(2, Workspace::padded(capped_product(tokens, width / 2)));
+    }
   }
-  const Index width = layer.rotary->rotary_dim == 0 ? layer.d_k : layer.rotary->rotary_dim;
-  return capped_product(2, Workspace::padded(capped_product(tokens, width / 2)));
+  return capped_sum({of[0], of[1]});
 }
 
 void PassPlan::take(Index tokens, Workspace& workspace) noexcept {
-  rotary_.shape.tokens = tokens;
-  rotations_ = take_rows(rotary_, workspace);
+  for (Rotation& each : rotations_) {
+    if (each.plan.kernels) {
+      each.plan.shape.tokens = tokens;
+      each.rows = take_rows(each.plan, workspace);
+    }
+  }
 }
 
 void PassPlan::begin(const ModelPiece& piece) noexcept {
   piece_ = piece;
-  if (rotary_.kernels) {
-    rotary_.options.offset = piece.before + piece.begin;
-    rotary_.shape.tokens = piece.tokens();
-    fill_angles(rotary_, 0, rotations_);
+  for (Rotation& each : rotations_) {
+    if (each.plan.kernels) {
+      each.plan.options.offset = piece.before + piece.begin;
+      each.plan.shape.tokens = piece.tokens();
+      fill_angles(each.plan, 0, each.rows);
+    }
   }
 }
 
-void PassPlan::rotate(const TensorView<float>& heads, Index first) const noexcept {
-  RotaryPlan some = rotary_;
+void PassPlan::rotate(const Rotation& by, const TensorView<float>& heads, Index first) noexcept {
+  RotaryPlan some = by.plan;
   some.shape.tokens = heads.extent(2);
   const Index skipped = first * some.pairs();
-  const RotaryRows rows{rotations_.cos + skipped, rotations_.sin + skipped};
+  const RotaryRows rows{by.rows.cos + skipped, by.rows.sin + skipped};
   for (Index b = 0; b < heads.extent(0); ++b) {
     rotate_heads(some, rows, b, heads, heads);
   }
 }
 
-void PassPlan::rotate(const PassHeads& heads) const noexcept {
-  if (rotary_.kernels) {
-    rotate(heads.q, heads.first);
-    rotate(heads.k, 0);
+void PassPlan::rotate(const PassHeads& heads, const LayerAttention& layer) const noexcept {
+  if (layer.rotary) {
+    const Rotation& by = rotations_[rotation_of(layer)];
+    rotate(by, heads.q, heads.first);
+    rotate(by, heads.k, 0);
   }
+}
+
+/// Of query i and key j the bias of the distance j - i: every row of queries reads the same numbers, one further to the left than
+/// the row before it, so that nothing of T x T is made.
+TensorView<const float> PassPlan::relative_bias(const PassHeads& heads) const noexcept {
+  const LanguageModelConfig& c = state_->config;
+  if (c.relative_buckets == 0) {
+    return {};
+  }
+  const Index first = piece_.before + piece_.begin + heads.first;
+  TensorView<const float> view(state_->distance_bias.data() + c.max_length - 1 - first,
+                               {1, c.num_heads, heads.q.extent(2), piece_.before + piece_.end});
+  view.strides = {0, state_->distances(), -1, 1};
+  return view;
 }
 
 void PassPlan::attend(const PassHeads& heads, const LayerAttention& layer, KvCache* cache,
@@ -86,6 +123,8 @@ void PassPlan::attend(const PassHeads& heads, const LayerAttention& layer, KvCac
   args.cache = cache;
   args.extras = extras;
   args.options.window_left = layer.window;
+  args.options.window_right = layer.window_right;
+  args.options.bias = relative_bias(heads);
   args.options.causal_offset = piece_.before + piece_.begin + heads.first;
   AttentionPlan plan = attention_;
   plan.shape.tq = heads.q.extent(2);

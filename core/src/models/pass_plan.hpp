@@ -1,6 +1,8 @@
 // What the layers of a pass have in common: planned and checked once for each call, so that no layer can fail.
 #pragma once
 
+#include <array>
+
 #include "attention/attention_plan.hpp"
 #include "models/call_check.hpp"
 #include "models/model_state.hpp"
@@ -21,6 +23,9 @@ struct PassHeads {
   Index first;  ///< the token of the piece that the first query is
 };
 
+/// Rotations that the layers of a model may have.
+inline constexpr std::size_t kRotations = 2;
+
 class PassPlan {
  public:
   /// Plans a call whose arguments were checked. Writes nothing but the plan. `cache`: that of the first layer, or null.
@@ -34,21 +39,27 @@ class PassPlan {
 
   /// Makes the rotations of a piece, which all its layers read.
   void begin(const ModelPiece& piece) noexcept;
-  /// Rotates the queries and keys of the piece that has begun, in layers that do.
-  void rotate(const PassHeads& heads) const noexcept;
+  /// Rotates the queries and keys of the piece that has begun, where the layer does.
+  void rotate(const PassHeads& heads, const LayerAttention& layer) const noexcept;
   /// Attention of one layer in the piece that has begun. The keys and values are added to the layer's `cache`, if there is
   /// one.
   void attend(const PassHeads& heads, const LayerAttention& layer, KvCache* cache,
               const AttentionExtras& extras, Workspace& workspace) const noexcept;
 
  private:
-  void rotate(const TensorView<float>& heads, Index first) const noexcept;
+  /// One of the model's rotations; `plan` has kernels if a layer has it.
+  struct Rotation {
+    RotaryPlan plan;
+    RotaryRows rows{};
+  };
+  static void rotate(const Rotation& by, const TensorView<float>& heads, Index first) noexcept;
+  [[nodiscard]] TensorView<const float> relative_bias(const PassHeads& heads) const noexcept;
 
+  const ModelState* state_ = nullptr;
   ModelPiece piece_{};
   AttentionArgs attention_args_;
   AttentionPlan attention_;
-  RotaryPlan rotary_;
-  RotaryRows rotations_{};
+  std::array<Rotation, kRotations> rotations_;
 };
 
 }  // namespace qkv

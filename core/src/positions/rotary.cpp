@@ -133,7 +133,8 @@ Status turn_heads(const Caller& caller, const kernels::KernelTable& table, const
                                   {{x_name, x.data == out.data ? TensorView<const float>{} : x},
                                    {"positions", options.positions},
                                    {"cos", options.cos},
-                                   {"sin", options.sin}}));
+                                   {"sin", options.sin},
+                                   {"scaling.factors", options.scaling.factors}}));
   const RotaryRows rows = take_rows(plan, workspace);
   for (Index b = 0; b < plan.shape.batch; ++b) {
     if (b == 0 || !plan.shared) {
@@ -174,8 +175,9 @@ Status rotary_table(TensorView<float> cos, TensorView<float> sin,
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   QKV_RETURN_IF_ERROR(plan_rotary(kName, *table, options, shape, plan));
-  QKV_RETURN_IF_ERROR(
-      check_apart(kName, {{"cos", cos}, {"sin", sin}}, {{"positions", options.positions}}));
+  QKV_RETURN_IF_ERROR(check_apart(
+      kName, {{"cos", cos}, {"sin", sin}},
+      {{"positions", options.positions}, {"scaling.factors", options.scaling.factors}}));
   const Index row_size = shape.tokens * plan.pairs();
   for (Index b = 0; b < shape.batch && row_size > 0; ++b) {
     fill_angles(plan, b, {cos.data + b * row_size, sin.data + b * row_size});

@@ -38,6 +38,14 @@ Status check_llama3(const Caller& caller, const RotaryScaling& s) noexcept {
   return {};
 }
 
+Status check_attention_factor(const Caller& caller, const RotaryScaling& s) noexcept {
+  const double attention = s.attention_factor.value_or(1.0);
+  if (!std::isfinite(attention) || attention <= 0.0) {
+    return invalid(caller, "scaling.attention_factor", attention, "a positive finite number");
+  }
+  return {};
+}
+
 Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noexcept {
   if (base == 1.0) {
     return invalid(caller, "base", base, "more than 1 with yarn scaling");
@@ -50,16 +58,30 @@ Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noe
     return invalid(caller, "scaling.beta_fast", s.beta_fast,
                    "a finite number above @scaling.beta_slow");
   }
-  const double attention = s.attention_factor.value_or(1.0);
-  if (!std::isfinite(attention) || attention <= 0.0) {
-    return invalid(caller, "scaling.attention_factor", attention, "a positive finite number");
-  }
-  return {};
+  return check_attention_factor(caller, s);
 }
 
-Status check_scaling(const Caller& caller, const RotaryScaling& s, double base) noexcept {
+/// One positive number for each pair.
+Status check_factors(const Caller& caller, const RotaryScaling& s, Index pairs) noexcept {
+  if (s.factor != 1.0) {
+    return invalid(caller, "scaling.factor", s.factor, "1 with @scaling.factors");
+  }
+  QKV_RETURN_IF_ERROR(check_dense(caller, "scaling.factors", s.factors, {pairs}));
+  for (Index i = 0; i < pairs; ++i) {
+    const float factor = *s.factors.at(i);
+    if (!std::isfinite(factor) || factor <= 0.0F) {
+      return refuse(StatusCode::kInvalidArgument, caller,
+                    "{} is {}, expected a positive finite number", Argument{"scaling.factors", i},
+                    factor);
+    }
+  }
+  return check_attention_factor(caller, s);
+}
+
+Status check_scaling(const Caller& caller, const RotaryOptions& o, Index pairs) noexcept {
   using Type = RotaryScaling::Type;
-  if (s.type > Type::kLlama3) {
+  const RotaryScaling& s = o.scaling;
+  if (s.type > Type::kFactors) {
     return invalid(caller, "scaling.type", static_cast<double>(s.type),
                    "a value of RotaryScaling::Type");
   }
@@ -69,10 +91,13 @@ Status check_scaling(const Caller& caller, const RotaryScaling& s, double base) 
   if (s.type == Type::kNone && s.factor != 1.0) {
     return invalid(caller, "scaling.factor", s.factor, "1 without a @scaling.type");
   }
+  if (s.type == Type::kFactors) {
+    return check_factors(caller, s, pairs);
+  }
   if (s.type == Type::kLlama3) {
     return check_llama3(caller, s);
   }
-  return s.type == Type::kYarn ? check_yarn(caller, s, base) : Status{};
+  return s.type == Type::kYarn ? check_yarn(caller, s, o.base) : Status{};
 }
 
 /// Shapes of cos and sin as far as the tokens do not matter.
@@ -183,7 +208,7 @@ Status check_rotary(const Caller& caller, const RotaryOptions& options, Index d)
                   "@rotary_dim is {}{}, expected an even number from 2 to d = {}", r,
                   options.rotary_dim == 0 ? " (left to d)" : "", d);
   }
-  QKV_RETURN_IF_ERROR(check_scaling(caller, options.scaling, options.base));
+  QKV_RETURN_IF_ERROR(check_scaling(caller, options, r / 2));
   return check_tables(caller, options, r / 2);
 }
 

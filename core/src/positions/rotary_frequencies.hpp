@@ -44,15 +44,22 @@ class RotaryFrequencies {
         const double ramp = std::fmin(std::fmax((turns - low) / span, 0.0), 1.0);
         return (1.0 - ramp) * (w / scaling_.factor) + ramp * w;
       }
+      case RotaryScaling::Type::kFactors:
+        return w / static_cast<double>(*scaling_.factors.at(pair));
     }
     return w;  // check_scaling() refuses other types
   }
 
   /// What cos and sin are multiplied by.
   [[nodiscard]] double attention_factor() const noexcept {
-    return scaling_.type == RotaryScaling::Type::kYarn
-               ? scaling_.attention_factor.value_or(0.1 * natural_log(scaling_.factor) + 1.0)
-               : 1.0;
+    switch (scaling_.type) {
+      case RotaryScaling::Type::kYarn:
+        return scaling_.attention_factor.value_or(0.1 * natural_log(scaling_.factor) + 1.0);
+      case RotaryScaling::Type::kFactors:
+        return scaling_.attention_factor.value_or(1.0);
+      default:
+        return 1.0;
+    }
   }
 
  private:

@@ -20,7 +20,7 @@ constexpr const char* kModel = "LanguageModel";
 /// Any config of what can be run; `windows` has those of the layers.
 LanguageModelConfig any_config(Input& in, std::vector<std::int32_t>& windows) {
   LanguageModelConfig c = language_model_config(in);
-  c.activation = choice(in, ModelActivation::kGegluTanh);
+  c.activation = choice(in, ModelActivation::kRelu2);
   if (in.chance(10)) {
     c.rotary.scaling = {.type = RotaryScaling::Type::kLlama3,
                         .factor = in.chance(10) ? in.real64() : 8.0,
@@ -40,6 +40,11 @@ LanguageModelConfig any_config(Input& in, std::vector<std::int32_t>& windows) {
   }
   c.logit_softcap = in.chance(5) ? in.real() : in.pick({0.0F, 3.0F});
   c.post_norms = in.chance(20);
+  c.head_bias = in.chance(20);
+  c.first_norm = !in.chance(20);
+  c.symmetric_window = in.chance(20);
+  c.qk_norm_of = choice(in, QkNorm::kWhole);
+  c.relative_buckets = in.chance(30) ? count(in, 0, 12) : 0;
   c.token_types = in.chance(20) ? count(in, 0, 3) : 0;
   c.embedding_norm = in.chance(20);
   c.head = !in.chance(20);

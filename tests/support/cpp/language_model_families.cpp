@@ -133,6 +133,86 @@ LanguageModelConfig bare() {
   return c;
 }
 
+LanguageModelConfig phi() {
+  LanguageModelConfig c = neox(false);
+  c.head_bias = true;
+  return c;
+}
+
+LanguageModelConfig nemotron() {
+  LanguageModelConfig c = base();
+  c.activation = ModelActivation::kRelu2;
+  c.positions = ModelPositions::kRotary;
+  return c;
+}
+
+LanguageModelConfig hunyuan() {
+  LanguageModelConfig c = rms();
+  c.num_kv_heads = 2;
+  c.qk_norm = true;
+  c.qk_norm_of = QkNorm::kRotated;
+  return c;
+}
+
+LanguageModelConfig olmo2() {
+  LanguageModelConfig c = rms();
+  c.num_kv_heads = 2;
+  c.norm = NormPlacement::kAfter;
+  c.qk_norm = true;
+  c.qk_norm_of = QkNorm::kWhole;
+  return c;
+}
+
+LanguageModelConfig gemma3() {
+  static const std::vector<std::int32_t> windows = {3, 3, -1, -1};
+  static const std::vector<std::int32_t> rotations = {2, 2, 1, 0};
+  LanguageModelConfig c = rms(ModelActivation::kGegluTanh);
+  c.num_layers = 4;
+  c.num_kv_heads = 2;
+  c.qk_norm = true;
+  c.post_norms = true;
+  c.windows = {windows.data(), {4}};
+  c.rotary.base = 1e6;
+  c.rotary.scaling = {.type = RotaryScaling::Type::kLinear, .factor = 8};
+  c.rotations = {rotations.data(), {4}};
+  c.second_rotary.rotary_dim = 4;
+  return c;
+}
+
+LanguageModelConfig phi3() {
+  static const std::vector<float> factors = {1.0F, 1.5F, 4.0F};
+  LanguageModelConfig c = rms();
+  c.rotary.scaling = {.type = RotaryScaling::Type::kFactors,
+                      .attention_factor = 1.25,
+                      .factors = {factors.data(), {3}}};
+  return c;
+}
+
+LanguageModelConfig modern_bert() {
+  static const std::vector<std::int32_t> windows = {-1, 3};
+  static const std::vector<std::int32_t> rotations = {1, 2};
+  LanguageModelConfig c = base();
+  c.biases = false;
+  c.causal = c.head = c.first_norm = false;
+  c.embedding_norm = c.symmetric_window = true;
+  c.activation = ModelActivation::kGeglu;
+  c.positions = ModelPositions::kRotary;
+  c.rotary.base = 160000;
+  c.windows = {windows.data(), {2}};
+  c.rotations = {rotations.data(), {2}};
+  return c;
+}
+
+LanguageModelConfig t5(bool causal) {
+  LanguageModelConfig c = rms(ModelActivation::kRelu);
+  c.positions = ModelPositions::kNone;
+  c.causal = c.head = causal;
+  c.attention_scale = 1.0F;
+  c.relative_buckets = causal ? 6 : 8;
+  c.relative_max_distance = 16;
+  return c;
+}
+
 }  // namespace
 
 std::vector<Family> families() {
@@ -160,7 +240,16 @@ std::vector<Family> families() {
           {"sinusoidal", sinusoidal()},
           {"masked", masked()},
           {"bare", bare()},
-          {"silu", silu}};
+          {"silu", silu},
+          {"phi", phi()},
+          {"nemotron", nemotron()},
+          {"hunyuan", hunyuan()},
+          {"olmo2", olmo2()},
+          {"gemma3", gemma3()},
+          {"phi3", phi3()},
+          {"modern-bert", modern_bert()},
+          {"t5", t5(false)},
+          {"t5 decoder", t5(true)}};
 }
 
 LanguageModelConfig family(const std::string& name) {

@@ -70,8 +70,10 @@ class Model {
     c_.d_k = c_.d_k == 0 ? c_.d_model / c_.num_heads : c_.d_k;
     for (Index n = 0; n < c_.num_layers; ++n) {
       windows_.push_back(c_.windows.absent() ? c_.window : Index{*c_.windows.at(n)});
+      rotations_.push_back(c_.rotations.absent() ? 1 : Index{*c_.rotations.at(n)});
     }
     c_.windows = {};
+    c_.rotations = {};
     if (c_.positions == ModelPositions::kAlibi) {
       alibi_ = alibi_slopes(c_.num_heads);
     }
@@ -99,7 +101,7 @@ class Model {
 
   /// The stream after the last norm, if there is one.
   [[nodiscard]] Rows last_norm(const Rows& x) const {
-    return c_.norm == NormPlacement::kPre ? norm("norm.gamma", "norm.beta", x) : x;
+    return c_.norm == NormPlacement::kPost ? x : norm("norm.gamma", "norm.beta", x);
   }
 
   /// Of a stream as if the stack ended there.
@@ -108,7 +110,7 @@ class Model {
       return {};
     }
     const Rows x = last_norm(stream);
-    Rows y = c_.tied_embeddings ? product("embedding", "", x, true) : map("head", "", x);
+    Rows y = c_.tied_embeddings ? product("embedding", "", x, true) : map("head", "headBias", x);
     const auto cap = static_cast<double>(c_.logit_softcap);
     for (std::vector<double>& row : y) {
       for (double& logit : row) {
@@ -190,12 +192,16 @@ class Model {
     Rows q = map(at + "wq", at + "bq", x);
     Rows k = map(at + "wk", at + "bk", context);
     Rows v = map(at + "wv", at + "bv", context);
-    if (c_.qk_norm) {
-      q = norm(at + "qGamma", at + "qBeta", q);
-      k = norm(at + "kGamma", at + "kBeta", k);
-    }
-    turn(q);
-    turn(k);
+    const auto normalize = [&](bool now) {
+      if (c_.qk_norm && now) {
+        q = norm(at + "qGamma", at + "qBeta", q);
+        k = norm(at + "kGamma", at + "kBeta", k);
+      }
+    };
+    normalize(c_.qk_norm_of != QkNorm::kRotated);
+    turn(q, reach.layer);
+    turn(k, reach.layer);
+    normalize(c_.qk_norm_of == QkNorm::kRotated);
     store(k);
     store(v);
     if (reach.trace) {
@@ -212,7 +218,8 @@ class Model {
 
   [[nodiscard]] Rows feed_forward(const std::string& at, const Rows& x) const {
     Rows h = map(at + "w1", at + "b1", x);
-    const bool gated = c_.activation >= ModelActivation::kSwiglu;
+    const bool gated =
+        c_.activation >= ModelActivation::kSwiglu && c_.activation != ModelActivation::kRelu2;
     const Rows g = gated ? map(at + "wGate", at + "bGate", x) : h;
     for (std::size_t t = 0; t < h.size(); ++t) {
       for (std::size_t j = 0; j < h[t].size(); ++j) {
@@ -234,12 +241,17 @@ class Model {
       const Rows y = normal("norm1", sum(x, attends(x)));
       return two ? normal("norm2", sum(y, feeds(y))) : y;
     }
+    const bool after = c_.norm == NormPlacement::kAfter;
     const auto added = [&](const char* name, const Rows& r) {
-      return c_.post_norms ? normal(name, r) : r;
+      return c_.post_norms || after ? normal(name, r) : r;
     };
-    const Rows y = sum(x, added("postNorm1", attends(normal("norm1", x))));
-    return two ? sum(y, added("postNorm2", feeds(normal("norm2", c_.parallel_residual ? x : y))))
-               : y;
+    const auto read = [&](const char* name, const Rows& r, bool has) {
+      return after || !has ? r : normal(name, r);
+    };
+    const bool first = c_.first_norm || reach.layer > 0;
+    const Rows y = sum(x, added("postNorm1", attends(read("norm1", x, first))));
+    const Rows& beside = c_.parallel_residual ? x : y;
+    return two ? sum(y, added("postNorm2", feeds(read("norm2", beside, true)))) : y;
   }
 
  private:
@@ -285,6 +297,8 @@ class Model {
     switch (f) {
       case ModelActivation::kRelu:
         return std::max(x, 0.0);
+      case ModelActivation::kRelu2:
+        return std::max(x, 0.0) * std::max(x, 0.0);
       case ModelActivation::kGelu:
       case ModelActivation::kGeglu:
         return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
@@ -305,22 +319,24 @@ class Model {
   }
 
   /// Each head of each row turned by the row's position.
-  void turn(Rows& x) const {
-    if (c_.positions != ModelPositions::kRotary) {
+  void turn(Rows& x, Index layer) const {
+    const Index which = layer < 0 ? 1 : rotations_[static_cast<std::size_t>(layer)];
+    if (c_.positions != ModelPositions::kRotary || which == 0) {
       return;
     }
+    const RotaryOptions& by = which == 1 ? c_.rotary : c_.second_rotary;
     const auto d = static_cast<std::size_t>(c_.d_k);
-    const Index r = c_.rotary.rotary_dim == 0 ? c_.d_k : c_.rotary.rotary_dim;
+    const Index r = by.rotary_dim == 0 ? c_.d_k : by.rotary_dim;
     const auto half = static_cast<std::size_t>(r / 2);
     for (std::size_t t = 0; t < x.size(); ++t) {
       for (std::size_t i = 0; i < half; ++i) {
-        const Turn by = rotary_turn(c_.rotary, r, 0, static_cast<Index>(t), static_cast<Index>(i));
+        const Turn angle = rotary_turn(by, r, 0, static_cast<Index>(t), static_cast<Index>(i));
         for (std::size_t head = 0; head < x[t].size(); head += d) {
-          double& a = x[t][head + (c_.rotary.interleaved ? 2 * i : i)];
-          double& b = x[t][head + (c_.rotary.interleaved ? 2 * i + 1 : i + half)];
+          double& a = x[t][head + (by.interleaved ? 2 * i : i)];
+          double& b = x[t][head + (by.interleaved ? 2 * i + 1 : i + half)];
           const double before = a;
-          a = by.cosine * a - by.sine * b;
-          b = by.sine * before + by.cosine * b;
+          a = angle.cosine * a - angle.sine * b;
+          b = angle.sine * before + angle.cosine * b;
         }
       }
     }
@@ -328,7 +344,8 @@ class Model {
 
   [[nodiscard]] bool may_read(Index i, Index j, const Reach& reach) const {
     const Index window = reach.layer < 0 ? -1 : windows_[static_cast<std::size_t>(reach.layer)];
-    return j < reach.length && (!c_.causal || j <= i) && (window < 0 || j >= i - window);
+    return j < reach.length && (!c_.causal || j <= i) && (window < 0 || j >= i - window) &&
+           (window < 0 || !c_.symmetric_window || j <= i + window);
   }
 
   [[nodiscard]] double score(const std::vector<double>& q, const std::vector<double>& k, Index head,
@@ -344,9 +361,30 @@ class Model {
                             : 1 / std::sqrt(static_cast<double>(c_.d_k));
     const auto cap = static_cast<double>(c_.attention_softcap);
     s = cap > 0 ? cap * std::tanh(s / cap) : s;
+    if (c_.relative_buckets > 0) {
+      const Index bucket = bucket_of(static_cast<Index>(distance));
+      s += get("relativeBias")[static_cast<std::size_t>(bucket * c_.num_heads + head)];
+    }
     return c_.positions == ModelPositions::kAlibi
-               ? s - alibi_[static_cast<std::size_t>(head)] * distance
+               ? s - alibi_[static_cast<std::size_t>(head)] * std::abs(distance)
                : s;
+  }
+
+  /// The bucket of a key `distance` after its query, by the formula of t5_bucket() in floating point.
+  [[nodiscard]] Index bucket_of(Index distance) const {
+    const Index all = c_.causal ? c_.relative_buckets : c_.relative_buckets / 2;
+    const Index n = c_.causal ? std::max<Index>(-distance, 0) : std::abs(distance);
+    const Index side = !c_.causal && distance > 0 ? all : 0;
+    const Index exact = all / 2;
+    if (n < exact) {
+      return side + n;
+    }
+    const double part =
+        std::log(static_cast<double>(n) / static_cast<double>(exact)) /
+        std::log(static_cast<double>(c_.relative_max_distance) / static_cast<double>(exact));
+    // A power that is whole comes out a little below or above.
+    const auto step = static_cast<Index>(part * static_cast<double>(all - exact) + 1e-9);
+    return side + std::min(all - 1, exact + step);
   }
 
   void attend(Index head, const Rows& q, const Rows& k, const Rows& v, const Reach& reach,
@@ -363,7 +401,7 @@ class Model {
       std::vector<double> scores(k.size(), -INFINITY);
       for (std::size_t j = 0; j < k.size(); ++j) {
         if (may_read(static_cast<Index>(i), static_cast<Index>(j), reach)) {
-          const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
+          const double distance = static_cast<double>(j) - static_cast<double>(i);
           scores[j] = score(q[i], k[j], head, distance);
           most = std::max(most, scores[j]);
         }
@@ -386,7 +424,7 @@ class Model {
   }
 
   LanguageModelConfig c_;
-  std::vector<Index> windows_;
+  std::vector<Index> windows_, rotations_;
   std::vector<double> alibi_;
 };
 

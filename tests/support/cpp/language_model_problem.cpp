@@ -29,14 +29,20 @@ class Lister {
     if (c_.embedding_norm) {
       norm("embeddingNorm");
     }
-    for (Index n = 0; n < c_.num_layers; ++n) {
-      layer("layers." + std::to_string(n) + ".");
+    if (c_.relative_buckets > 0) {
+      add("relativeBias", {c_.relative_buckets, c_.num_heads});
     }
-    if (c_.norm == NormPlacement::kPre) {
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      layer("layers." + std::to_string(n) + ".", n > 0 || c_.first_norm);
+    }
+    if (c_.norm != NormPlacement::kPost) {
       norm("norm");
     }
     if (c_.head && !c_.tied_embeddings) {
       add("head", {c_.d_model, c_.vocabulary});
+      if (c_.head_bias) {
+        add("headBias", {c_.vocabulary});
+      }
     }
     return std::move(all_);
   }
@@ -57,37 +63,44 @@ class Lister {
       add(at + "b" + name, {out});
     }
   }
-  void layer(const std::string& at) {
+  void layer(const std::string& at, bool first_norm) {
+    const bool after = c_.norm == NormPlacement::kAfter;
     const Index d_k = c_.d_k == 0 ? c_.d_model / c_.num_heads : c_.d_k;
     const Index of_q = c_.num_heads * d_k;
     const Index of_kv = (c_.num_kv_heads == 0 ? c_.num_heads : c_.num_kv_heads) * d_k;
     const std::string attention = at + "attention.";
-    norm(at + "norm1");
+    if (!after && first_norm) {
+      norm(at + "norm1");
+    }
     map(attention, "q", c_.d_model, of_q, qkv_biases_);
     map(attention, "k", c_.d_model, of_kv, qkv_biases_);
     map(attention, "v", c_.d_model, of_kv, qkv_biases_);
-    for (const char* head : {"q", "k"}) {
+    const bool whole = c_.qk_norm_of == QkNorm::kWhole;
+    for (const std::string head : {"q", "k"}) {
+      const Index width = whole ? (head == "q" ? of_q : of_kv) : d_k;
       if (c_.qk_norm) {
-        add(attention + head + "Gamma", {d_k});
+        add(attention + head + "Gamma", {width});
       }
       if (c_.qk_norm && betas_) {
-        add(attention + head + "Beta", {d_k});
+        add(attention + head + "Beta", {width});
       }
     }
     map(attention, "o", of_q, c_.d_model, biases_);
-    if (c_.post_norms) {
+    if (c_.post_norms || after) {
       norm(at + "postNorm1");
     }
     if (c_.d_feed_forward == 0) {
       return;
     }
-    norm(at + "norm2");
+    if (!after) {
+      norm(at + "norm2");
+    }
     map(at + "feedForward.", "1", c_.d_model, c_.d_feed_forward, biases_);
-    if (c_.activation >= ModelActivation::kSwiglu) {
+    if (c_.activation >= ModelActivation::kSwiglu && c_.activation != ModelActivation::kRelu2) {
       map(at + "feedForward.", "Gate", c_.d_model, c_.d_feed_forward, biases_);
     }
     map(at + "feedForward.", "2", c_.d_feed_forward, c_.d_model, biases_);
-    if (c_.post_norms) {
+    if (c_.post_norms || after) {
       norm(at + "postNorm2");
     }
   }
@@ -99,7 +112,8 @@ class Lister {
 
 /// Whether an array is kept in the format of the weights, and if so, by rows.
 bool is_formatted(const ModelArrayOf& array) {
-  return array.shape.size() == 2 && array.name != "positions" && array.name != "tokenTypes";
+  return array.shape.size() == 2 && array.name != "positions" && array.name != "tokenTypes" &&
+         array.name != "relativeBias";
 }
 
 }  // namespace

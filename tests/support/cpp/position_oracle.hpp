@@ -82,6 +82,9 @@ inline double rotary_frequency(const RotaryOptions& o, Index r, Index i) {
     const double stretched = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
     return frequency(o.base) * (1.0 - stretched) + frequency(o.base) / s.factor * stretched;
   }
+  if (s.type == Type::kFactors) {
+    return frequency(o.base) / static_cast<double>(*s.factors.at(i));
+  }
   if (s.type == Type::kLlama3) {
     const double wavelength = 2.0 * std::numbers::pi / frequency(o.base);
     const double turns = static_cast<double>(s.original_length) / wavelength;
@@ -96,7 +99,11 @@ inline double rotary_frequency(const RotaryOptions& o, Index r, Index i) {
 }
 
 inline double rotary_attention_factor(const RotaryOptions& o) {
-  return o.scaling.type == RotaryScaling::Type::kYarn
+  using Type = RotaryScaling::Type;
+  if (o.scaling.type == Type::kFactors) {
+    return o.scaling.attention_factor.value_or(1.0);
+  }
+  return o.scaling.type == Type::kYarn
              ? o.scaling.attention_factor.value_or(0.1 * std::log(o.scaling.factor) + 1.0)
              : 1.0;
 }

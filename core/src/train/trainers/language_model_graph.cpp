@@ -17,7 +17,13 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                {"qkv_biases", c.qkv_biases.has_value() && c.qkv_biases != c.biases},
                {"post_norms", c.post_norms},
                {"token_types", c.token_types != 0},
-               {"embedding_norm", c.embedding_norm}};
+               {"embedding_norm", c.embedding_norm},
+               {"head_bias", c.head_bias},
+               {"qk_norm_of", c.qk_norm_of != QkNorm::kHead},
+               {"first_norm", !c.first_norm},
+               {"symmetric_window", c.symmetric_window},
+               {"rotations", !c.rotations.absent()},
+               {"relative_buckets", c.relative_buckets != 0}};
   for (const auto& part : parts) {
     if (part.given) {
       return refuse(StatusCode::kUnsupported, caller,
@@ -25,9 +31,14 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                     Argument{part.name});
     }
   }
-  if (c.activation == ModelActivation::kGegluTanh) {
+  if (c.activation >= ModelActivation::kGegluTanh) {
     return refuse(StatusCode::kUnsupported, caller,
-                  "@activation is kGegluTanh, expected another: the trainer does not support it");
+                  "@activation is {}, expected another: the trainer does not support it",
+                  Verbatim{c.activation == ModelActivation::kRelu2 ? "kRelu2" : "kGegluTanh"});
+  }
+  if (c.norm == NormPlacement::kAfter) {
+    return refuse(StatusCode::kUnsupported, caller,
+                  "@norm is kAfter, expected another: the trainer does not support it");
   }
   return {};
 }

@@ -14,7 +14,7 @@ Status check_config(const Caller& caller, LanguageModelConfig& config) noexcept;
 
 /// The arrays of a model by their numbers, as for_each_array() visits them.
 struct ModelArrays {
-  Index embedding = -1, token_types = -1, positions = -1;
+  Index embedding = -1, token_types = -1, positions = -1, relative_bias = -1;
   NormIds embedding_norm, norm;
   MatrixIds head;
   List<LayerIds> layers;
