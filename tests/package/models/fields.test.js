@@ -90,21 +90,24 @@ const tables = {
   free: rowsOf('No effect on what is computed', hub),
 };
 
-const noRope = { rope_theta: undefined, rope_scaling: undefined, rotary_emb_base: undefined };
+const noRope = { rope_theta: undefined, rope_scaling: undefined, rotary_emb_base: undefined, global_rope_theta: undefined }; // prettier-ignore
 const noShare = { rotary_pct: undefined, partial_rotary_factor: undefined };
 /** Every layer with a window of four keys and its own. */
 const slides = { use_sliding_window: undefined, sliding_window: 5, layer_types: undefined };
 const qwenSlides = { ...slides, use_sliding_window: true, max_window_layers: 0 };
 const slidesOf = (family) => (family.startsWith('qwen') ? qwenSlides : slides);
 const noWindow = (family) =>
-  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|vaultgemma|starcoder2|phi3)$/.test(family) ? { sliding_window: null, layer_types: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
+  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|gemma3_text|exaone4|vaultgemma|starcoder2|phi3)$/.test(family) ? { sliding_window: null, layer_types: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
 /** Whether its file has the head of a language model. */
 const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out|output(_projection)?)\.weight$/.test(name)); // prettier-ignore
 /** Families without a field for the heads of keys: another number of heads fits the same arrays. */
 const isOneKind = (family) => !('num_key_value_heads' in files[family].config);
 const isGated = (family) => files[family].config.rms_norm_eps !== undefined || /^(stablelm|olmo)$/.test(family); // prettier-ignore
 const at = (name) => (config) => config[name];
-const rotary = (name) => (config) => config.rotary[name];
+/** The rotation of layers without a window, or the only one. */
+const rotationOf = ({ rotary: all, window }) =>
+  Array.isArray(all) ? (all[window?.indexOf(null)] ?? all.find(Boolean)) : all;
+const rotary = (name) => (config) => rotationOf(config)[name];
 const shaped = /is \[|have no|have "|expected/;
 
 /** Of each field that is obeyed: the other fields with it, and what then is where in the config; or what the refusal names. */
@@ -121,7 +124,7 @@ const samples = {
   max_position_embeddings: (family) => [
     { max_position_embeddings: 5 },
     at('maxLength'),
-    /roberta|camembert|data2vec/.test(family) ? 3 : 5,
+    /roberta|camembert|data2vec|mpnet/.test(family) ? 3 : 5,
   ],
   pad_token_id: () => [{ pad_token_id: 0 }, at('maxLength'), 10],
   n_layers: () => [{ n_layers: 3 }, shaped],
@@ -132,9 +135,36 @@ const samples = {
   seq_length: () => [{ seq_length: 5 }, at('maxLength'), 5],
   num_layers: (family) => [
     { num_layers: 3 },
-    family === 'exaone' ? shaped : /attention_types has 2 layers, expected 3/,
+    family === 'gpt_neo' ? /attention_types has 2 layers, expected 3/ : shaped,
   ],
-  num_heads: () => [{ num_heads: 8 }, at('numHeads'), 8],
+  num_heads: (family) =>
+    family === 't5' ? [{ num_heads: 8 }, shaped] : [{ num_heads: 8 }, at('numHeads'), 8],
+  ...Object.fromEntries(
+    Object.entries({ d_model: 32, d_ff: 48, d_kv: 8, relative_attention_num_buckets: 16 }).map(
+      ([field, value]) => [field, () => [{ [field]: value }, shaped]],
+    ),
+  ),
+  relative_attention_max_distance: () => [{ relative_attention_max_distance: 77 }, at('relativeMaxDistance'), 77], // prettier-ignore
+  feed_forward_proj: () => [{ feed_forward_proj: 'gated-gelu' }, /have no ".*wi_1/],
+  norm_eps: () => [{ norm_eps: 0.5 }, at('epsilon'), 0.5],
+  rotary_dim: () => [{ rotary_dim: 4 }, rotary('rotaryDim'), 4],
+  global_rope_theta: () => [{ global_rope_theta: 7 }, rotary('base'), 7],
+  local_rope_theta: () => [{ local_rope_theta: 7 }, (config) => config.rotary[1].base, 7],
+  rope_local_base_freq: () => [{ rope_local_base_freq: 7 }, (config) => config.rotary[0].base, 7],
+  local_attention: () => [{ local_attention: 6 }, at('window'), [null, 3]],
+  global_attn_every_n_layers: () => [{ global_attn_every_n_layers: 1 }, at('window'), undefined],
+  no_rope_layers: () => [{ no_rope_layers: [0, 1] }, (config) => config.rotary[0], null],
+  no_rope_layer_interval: () => [
+    { no_rope_layers: null, no_rope_layer_interval: 1 },
+    at('rotary'),
+    [null, null],
+  ],
+  sliding_window_pattern: () => [
+    { layer_types: undefined, sliding_window_pattern: 1 },
+    at('window'),
+    undefined,
+  ],
+  use_bidirectional_attention: () => [{ use_bidirectional_attention: true }, at('symmetricWindow'), true], // prettier-ignore
   ffn_dim: () => [{ ffn_dim: 48 }, shaped],
   attention_types: () => [
     { attention_types: [[['local'], 2]], attention_layers: undefined },
@@ -175,7 +205,7 @@ const samples = {
   rotary_emb_base: () => [{ ...noRope, rotary_emb_base: 7 }, rotary('base'), 7],
   rope_parameters: (family) => [
     { ...noRope, ...noShare, rope_parameters: { rope_theta: 7, partial_rotary_factor: 0.5 } },
-    ({ rotary: { base, rotaryDim } }) => [base, rotaryDim],
+    (config) => [rotationOf(config).base, rotationOf(config).rotaryDim],
     [7, family === 'qwen3' ? 4 : 8],
   ],
   rope_scaling: () => [
@@ -199,13 +229,16 @@ const samples = {
   sliding_window: (family) => [
     { ...slidesOf(family), sliding_window: 4 },
     at('window'),
-    /gemma/.test(family) ? [3, null] : 3,
+    /gemma|exaone4/.test(family) ? [3, null] : 3,
   ],
-  layer_types: (family) => [
-    { ...slidesOf(family), layer_types: ['full_attention', 'sliding_attention'] },
-    at('window'),
-    [null, 4],
-  ],
+  layer_types: (family) =>
+    family === 'modernbert'
+      ? [{ layer_types: ['sliding_attention', 'full_attention'] }, at('window'), [2, null]]
+      : [
+          { ...slidesOf(family), layer_types: ['full_attention', 'sliding_attention'] },
+          at('window'),
+          [null, 4],
+        ],
   query_pre_attn_scalar: () => [{ query_pre_attn_scalar: 16 }, at('attentionScale'), 0.25],
   attn_logit_softcapping: () => [{ attn_logit_softcapping: 7 }, at('attentionSoftcap'), 7],
   final_logit_softcapping: () => [{ final_logit_softcapping: 7 }, at('logitSoftcap'), 7],
@@ -240,22 +273,24 @@ const samples = {
       : [{ tie_word_embeddings: false }, /have no "lm_head.weight"/],
   type_vocab_size: () => [{ type_vocab_size: 3 }, shaped],
   architectures: (family) =>
-    hasHead(family)
-      ? [{ architectures: ['SomeModel'] }, at('head'), undefined] // a head is in the file
-      : [
-          {
-            ...noWindow(family),
-            is_causal: false,
-            tie_word_embeddings: false,
-            architectures: ['SomeModel'],
-          },
-          at('head'),
-          false,
-        ],
+    family === 't5'
+      ? [{ architectures: ['T5ForConditionalGeneration'] }, /architectures is T5ForC.*T5EncoderM/]
+      : hasHead(family)
+        ? [{ architectures: ['SomeModel'] }, at('head'), undefined] // a head is in the file
+        : [
+            {
+              ...noWindow(family),
+              is_causal: false,
+              tie_word_embeddings: false,
+              architectures: ['SomeModel'],
+            },
+            at('head'),
+            false,
+          ],
   eos_token_id: () => [{ eos_token_id: [7, 2] }, at('endTokens'), [7, 2]],
   original_max_position_embeddings: () => [
     { rope_scaling: { rope_type: 'yarn', factor: 2 }, original_max_position_embeddings: 77 },
-    (config) => config.rotary.scaling.originalLength,
+    (config) => rotationOf(config).scaling.originalLength,
     77,
   ],
 };
@@ -429,6 +464,26 @@ describe('load: config.json', () => {
       'rotary_scaling_factor scale_attn_weights scale_attn_by_inverse_layer_idx',
     internlm2: `${sizes} ${rope} num_key_value_heads rms_norm_eps bias attn_implementation`,
     exaone: `${rope} hidden_size intermediate_size num_layers num_attention_heads max_position_embeddings num_key_value_heads layer_norm_epsilon activation_function embed_dropout attention_dropout`,
+    phi: `${sizes} ${rope} num_key_value_heads layer_norm_eps partial_rotary_factor qk_layernorm resid_pdrop embd_pdrop attention_dropout`,
+    gptj:
+      'n_positions n_embd n_layer n_head n_inner rotary_dim activation_function resid_pdrop embd_pdrop attn_pdrop ' +
+      'layer_norm_epsilon is_causal',
+    nemotron: `${sizes} ${rope} num_key_value_heads head_dim norm_eps partial_rotary_factor attention_bias attention_dropout mlp_bias`,
+    arcee: `${llama} mlp_bias`,
+    ...{ hunyuan_v1_dense: llama, olmo2: llama },
+    exaone4: `${llama} sliding_window sliding_window_pattern layer_types`,
+    smollm3: `${llama} mlp_bias use_sliding_window no_rope_layers no_rope_layer_interval`,
+    gemma3_text: `${gemma} sliding_window layer_types query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping rope_local_base_freq sliding_window_pattern`,
+    mpnet: `${bert.replace('type_vocab_size ', '')} relative_attention_num_buckets`,
+    modernbert:
+      'hidden_size intermediate_size num_hidden_layers num_attention_heads max_position_embeddings hidden_activation ' +
+      'norm_eps norm_bias global_rope_theta attention_bias attention_dropout global_attn_every_n_layers local_attention ' +
+      'local_rope_theta embedding_dropout mlp_bias mlp_dropout decoder_bias classifier_pooling classifier_dropout ' +
+      'classifier_bias classifier_activation deterministic_flash_attn sparse_prediction sparse_pred_ignore_index ' +
+      'reference_compile repad_logits_with_grad initializer_cutoff_factor cls_token_id sep_token_id layer_types rope_parameters',
+    t5:
+      'd_model d_kv d_ff num_layers num_decoder_layers num_heads relative_attention_num_buckets relative_attention_max_distance ' +
+      'dropout_rate layer_norm_epsilon initializer_factor feed_forward_proj classifier_dropout',
     granite: `${llama} mlp_bias embedding_multiplier logits_scaling residual_multiplier attention_multiplier`,
     minicpm: `${llama} pretraining_tp scale_emb dim_model_base scale_depth`,
     olmo: `${sizes} ${rope} num_key_value_heads attention_bias attention_dropout clip_qkv`,
@@ -475,7 +530,9 @@ const keys = rowsOf('GGUF', archs).filter(({ fields }) => fields.length > 0);
 const scaled = (type, more) => ({
   ...{ 'rope.scaling.type': text(type), 'rope.scaling.factor': f32(2), ...more },
 });
-const scaling = (name) => (config) => config.rotary.scaling[name];
+const scaling = (name) => (config) => rotationOf(config).scaling[name];
+/** Encoders whose windows reach to both sides. */
+const isBothSides = (arch) => /^(gemma-embedding|modern-bert)$/.test(arch);
 const yarn = (key, value, name, expected) => () => [scaled('yarn', { [key]: value }), scaling(name), expected]; // prettier-ignore
 const perLayer = (number) => list([u32(number), u32(number)]);
 
@@ -485,7 +542,7 @@ const ggufSamples = {
   embedding_length: () => [{ embedding_length: u32(32) }, shaped],
   'attention.head_count': (arch) => [
     { 'attention.head_count': perLayer(2), 'attention.head_count_kv': perLayer(2) },
-    ...(['gpt2', 'gptneox', 'bloom', 'bert', 'nomic-bert', 'jina-bert-v2'].includes(arch)
+    ...(/^(gpt2|gptneox|bloom|bert|nomic-bert|jina-bert-v2|phi2|modern-bert)$/.test(arch)
       ? [at('numHeads'), 2]
       : [shaped]),
   ],
@@ -499,7 +556,7 @@ const ggufSamples = {
   'attention.layer_norm_rms_epsilon': () => [{ 'attention.layer_norm_rms_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
   'attention.layer_norm_epsilon': () => [{ 'attention.layer_norm_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
   'attention.causal': (arch) =>
-    /^(gemma2|phi3)$/.test(arch)
+    /^(gemma2|gemma3|exaone4|phi3)$/.test(arch)
       ? [{ 'attention.causal': bool(false) }, /attention.causal is false and there are windows/]
       : [{ 'attention.causal': bool(false) }, at('causal'), false],
   pooling_type: () => [{ pooling_type: u32(3) }, at('pooling'), 'last'],
@@ -513,15 +570,28 @@ const ggufSamples = {
   'attention.sliding_window': (arch) => [
     { 'attention.sliding_window': u32(5) },
     at('window'),
-    arch === 'gemma2' ? [4, null] : 4,
+    {
+      ...{ gemma2: [4, null], gemma3: [4, null], exaone4: [4, null] },
+      ...{ 'gemma-embedding': [2, null], 'modern-bert': [null, 2] },
+    }[arch] ?? 4,
   ],
-  'attention.sliding_window_pattern': () => [
+  'rope.freq_base_swa': () => [
+    { 'rope.freq_base_swa': f32(7) },
+    (config) => config.rotary.some(({ base }) => base === 7),
+    true,
+  ],
+  'attention.relative_buckets_count': () => [
+    { 'attention.relative_buckets_count': u32(16) },
+    shaped,
+  ],
+  hidden_activation: () => [{ hidden_activation: text('silu') }, at('activation'), 'swiglu'],
+  'attention.sliding_window_pattern': (arch) => [
     {
       'attention.sliding_window': u32(5),
       'attention.sliding_window_pattern': list([bool(false), bool(true)]),
     },
     at('window'),
-    [null, 4],
+    [null, isBothSides(arch) ? 2 : 4],
   ],
   'attention.scale': () => [{ 'attention.scale': f32(0.5) }, at('attentionScale'), 0.5],
   embedding_scale: () => [{ embedding_scale: f32(7) }, at('embeddingScale'), 7],

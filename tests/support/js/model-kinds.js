@@ -38,6 +38,37 @@ export const kinds = {
   sinusoidal: { ...small, positions: 'sinusoidal', norm: 'post', activation: 'silu' },
   'attention alone': { ...small, positions: 'none', dFeedForward: 0 },
   geglu: { ...small, activation: 'geglu', biases: false },
+  phi: {
+    ...{ ...small, positions: 'rotary', rotary: { rotaryDim: 2 }, parallelResidual: true },
+    headBias: true,
+  },
+  nemotron: { ...small, positions: 'rotary', activation: 'relu2' },
+  hunyuan: { ...small, ...rms, numKvHeads: 2, qkNorm: true, qkNormOf: 'rotated' },
+  olmo2: { ...small, ...rms, numKvHeads: 2, norm: 'after', qkNorm: true, qkNormOf: 'whole' },
+  gemma3: {
+    ...{ ...small, ...rms, postNorms: true, qkNorm: true, window: [3, null] },
+    rotary: [{ base: 50 }, { base: 500, scaling: { type: 'linear', factor: 2 } }],
+  },
+  smollm3: { ...small, ...rms, rotary: [null, { base: 50 }] },
+  'phi 3': {
+    ...{ ...small, ...rms },
+    rotary: {
+      scaling: {
+        ...{ type: 'longrope', originalLength: 16, attentionFactor: 1.25 },
+        ...{ shortFactors: [1, 1.5], longFactors: [1.25, 4] },
+      },
+    },
+  },
+  modernbert: {
+    ...{ ...small, positions: 'rotary', rotary: [{ base: 50 }, { base: 500 }], biases: false },
+    ...{ activation: 'geglu', embeddingNorm: true, causal: false, head: false, firstNorm: false },
+    ...{ symmetricWindow: true, window: [null, 4] },
+  },
+  t5: {
+    ...{ ...small, ...rms, positions: 'none', activation: 'relu', causal: false, head: false },
+    ...{ relativeBuckets: 8, relativeMaxDistance: 16, attentionScale: 1 },
+  },
+  't5 decoder': { ...small, ...rms, positions: 'none', relativeBuckets: 6, relativeMaxDistance: 9 },
 };
 
 /** Rows of tokens, the same on every run. */

@@ -13,6 +13,8 @@ export function withDefaults(config) {
     ...{ tiedEmbeddings: false, qkvBiases: biases, embeddingScale: 1, window: null },
     ...{ attentionScale: null, attentionSoftcap: 0, logitSoftcap: 0, postNorms: false },
     ...{ tokenTypes: 0, embeddingNorm: false, head: true, rotary: {}, family: '' },
+    ...{ headBias: false, qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
+    ...{ relativeBuckets: 0, relativeMaxDistance: 128 },
     ...config,
     ...{ normType, biases },
   };
@@ -39,26 +41,34 @@ export function arraysOf(given) {
   if (config.positions === 'learned') add('positions', config.maxLength, dModel);
   if (config.tokenTypes > 0) add('tokenTypes', config.tokenTypes, dModel);
   if (config.embeddingNorm) addNorm('embeddingNorm');
+  if (config.relativeBuckets > 0) add('relativeBias', config.relativeBuckets, numHeads);
+  const isAfter = config.norm === 'after';
+  const addPost = (name) => (config.postNorms || isAfter) && addNorm(name);
+  const ofNorms = { head: [dK, dK], rotated: [dK, dK], whole: [inner, outer] }[config.qkNormOf];
   for (let layer = 0; layer < config.numLayers; ++layer) {
     const at = `layers.${layer}.`;
-    addNorm(`${at}norm1`);
+    if (!isAfter && (layer > 0 || config.firstNorm)) addNorm(`${at}norm1`);
     addMap(`${at}attention.`, 'q', [dModel, inner], qkvBiases);
     addMap(`${at}attention.`, 'k', [dModel, outer], qkvBiases);
     addMap(`${at}attention.`, 'v', [dModel, outer], qkvBiases);
-    if (config.qkNorm) ['q', 'k'].forEach((name) => addNorm(`${at}attention.${name}`, dK, ''));
+    if (config.qkNorm)
+      ['q', 'k'].forEach((name, i) => addNorm(`${at}attention.${name}`, ofNorms[i], ''));
     addMap(`${at}attention.`, 'o', [inner, dModel], biases);
-    if (config.postNorms) addNorm(`${at}postNorm1`);
+    addPost(`${at}postNorm1`);
     if (dFeedForward === 0) continue;
-    addNorm(`${at}norm2`);
+    if (!isAfter) addNorm(`${at}norm2`);
     addMap(`${at}feedForward.`, '1', [dModel, dFeedForward], biases);
     if (config.activation.includes('glu')) {
       addMap(`${at}feedForward.`, 'Gate', [dModel, dFeedForward], biases);
     }
     addMap(`${at}feedForward.`, '2', [dFeedForward, dModel], biases);
-    if (config.postNorms) addNorm(`${at}postNorm2`);
+    addPost(`${at}postNorm2`);
   }
-  if (config.norm === 'pre') addNorm('norm');
-  if (config.head && !config.tiedEmbeddings) add('head', dModel, config.vocabulary);
+  if (config.norm !== 'post') addNorm('norm');
+  if (config.head && !config.tiedEmbeddings) {
+    add('head', dModel, config.vocabulary);
+    if (config.headBias) add('headBias', config.vocabulary);
+  }
   return arrays;
 }
 
@@ -68,17 +78,38 @@ export function randomWeights(config, seed) {
   return Object.fromEntries(
     arraysOf(config).map(([name, shape]) => {
       const isGain = /gamma$/i.test(name);
-      const scale = shape.length === 2 && !/^(embedding|positions|tokenTypes)$/.test(name);
+      const scale = shape.length === 2 && !/^(embedding|positions|tokenTypes|relativeBias)$/.test(name); // prettier-ignore
       const size = scale ? 1.7 / Math.sqrt(shape[0]) : isGain ? 0.2 : 0.5;
       return [name, filled(shape, () => (isGain ? 1 : 0) + size * next())];
     }),
   );
 }
 
+/** The rotation of a layer; undefined where nothing is turned. */
+function rotaryOf({ positions, rotary, maxLength }, layer) {
+  const own = positions === 'rotary' ? (Array.isArray(rotary) ? rotary[layer] : rotary) : null;
+  if (own?.scaling?.type !== 'longrope') return own ?? undefined;
+  const { shortFactors, longFactors, originalLength, attentionFactor } = own.scaling;
+  const factors = maxLength > originalLength ? longFactors : shortFactors;
+  return { ...own, scaling: { type: 'factors', factors, attentionFactor } };
+}
+
 /** Rows of heads, [B, T, H * dK], turned by their positions. */
-function rotated(x, heads, tokens, { dK, rotary }) {
+function rotated(x, heads, tokens, dK, rotary) {
   const positions = Array.from({ length: tokens * heads }, (_, row) => Math.floor(row / heads));
   return rotate(x, { ...rotary, tokens: positions.length, width: dK, positions });
+}
+
+/** The bucket of T5 for a key that is `distance` after the query (Raffel et al. 2020, and the code of the authors). */
+function bucketOf(distance, { causal, relativeBuckets, relativeMaxDistance }) {
+  const all = causal ? relativeBuckets : Math.floor(relativeBuckets / 2);
+  const n = causal ? Math.max(-distance, 0) : Math.abs(distance);
+  const side = !causal && distance > 0 ? all : 0;
+  const exact = Math.floor(all / 2);
+  if (n < exact) return side + n;
+  const part = Math.log(n / exact) / Math.log(relativeMaxDistance / exact);
+  // A power that is whole comes out a little below or above.
+  return side + Math.min(all - 1, exact + Math.floor(part * (all - exact) + 1e-9));
 }
 
 /** The slopes of ALiBi for any number of heads (Press et al. 2022). */
@@ -124,20 +155,29 @@ class Oracle {
     const { numHeads, numKvHeads, dK, window, attentionScale, attentionSoftcap } = config;
     const at = `layers.${layer}.attention.`;
     const heads = { q: numHeads, k: numKvHeads, v: numKvHeads };
+    const rotary = rotaryOf(config, layer);
     const parts = Object.fromEntries(
       Object.entries(heads).map(([name, count]) => {
         let rows = this.map(x, at, name);
-        if (name !== 'v' && config.qkNorm) rows = this.norm(rows, `${at}${name}`, '');
-        if (name !== 'v' && config.positions === 'rotary')
-          rows = rotated(rows, count, tokens, config);
+        const normal = (when) => {
+          if (name !== 'v' && config.qkNorm && when) rows = this.norm(rows, `${at}${name}`, '');
+        };
+        normal(config.qkNormOf !== 'rotated');
+        if (name !== 'v' && rotary) rows = rotated(rows, count, tokens, dK, rotary);
+        normal(config.qkNormOf === 'rotated');
         return [name, headsOf({ data: rows, shape: [batch, tokens, count * dK] }, count)];
       }),
     );
     const left = (Array.isArray(window) ? window[layer] : window) ?? -1;
+    const right = config.symmetricWindow ? left : -1;
+    const { relativeBias } = this.weights;
+    const byDistance = (h, distance) =>
+      relativeBias.data[bucketOf(distance, config) * numHeads + h];
     const options = {
-      ...{ causal: config.causal, window: [left, -1], softcap: attentionSoftcap, keyLengths },
+      ...{ causal: config.causal, window: [left, right], softcap: attentionSoftcap, keyLengths },
       scale: attentionScale ?? 1 / Math.sqrt(dK),
       ...(config.positions === 'alibi' && { bias: { kind: 'alibi', slopes: slopesOf(numHeads) } }),
+      ...(relativeBias && { bias: { kind: 'distance', of: byDistance } }),
     };
     const wide = new Float64Array(batch * tokens * numHeads * dK);
     const weights = [];
@@ -188,7 +228,7 @@ class Oracle {
 
   /** The stream after the last norm. */
   last(x) {
-    return this.config.norm === 'pre' ? this.norm(x, 'norm') : x;
+    return this.config.norm === 'post' ? x : this.norm(x, 'norm');
   }
 
   logits(hidden) {
@@ -199,24 +239,27 @@ class Oracle {
           return table.data[(i % vocabulary) * dModel + Math.floor(i / vocabulary)];
         })
       : head.data;
-    const y = linear({ x: hidden, w, b: new Float64Array(vocabulary) }, [dModel, vocabulary]);
+    const b = this.weights.headBias?.data ?? new Float64Array(vocabulary);
+    const y = linear({ x: hidden, w, b }, [dModel, vocabulary]);
     return cap > 0 ? y.map((e) => cap * Math.tanh(e / cap)) : y;
   }
 
   layer(x, layer, pass) {
     const { norm: placement, parallelResidual, postNorms, dFeedForward } = this.config;
     const at = `layers.${layer}.`;
-    const isPre = placement === 'pre';
+    const [isPre, isPost] = [placement === 'pre', placement === 'post'];
     const add = (one, other) => one.map((e, i) => e + other[i]);
-    const own = this.attention(isPre ? this.norm(x, `${at}norm1`) : x, layer, pass);
-    const post = (y, name) => (postNorms ? this.norm(y, `${at}${name}`) : y);
+    const hasFirst = isPre && (layer > 0 || this.config.firstNorm);
+    const own = this.attention(hasFirst ? this.norm(x, `${at}norm1`) : x, layer, pass);
+    const hasAfter = postNorms || placement === 'after';
+    const post = (y, name) => (hasAfter ? this.norm(y, `${at}${name}`) : y);
     let after = add(x, post(own.y, 'postNorm1'));
-    if (!isPre) after = this.norm(after, `${at}norm1`);
+    if (isPost) after = this.norm(after, `${at}norm1`);
     if (dFeedForward > 0) {
       const read = parallelResidual ? x : after;
       const y = this.feedForward(isPre ? this.norm(read, `${at}norm2`) : read, layer);
       after = add(after, post(y, 'postNorm2'));
-      if (!isPre) after = this.norm(after, `${at}norm2`);
+      if (isPost) after = this.norm(after, `${at}norm2`);
     }
     return { ...own, x: after };
   }

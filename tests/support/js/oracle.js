@@ -72,11 +72,11 @@ function termsAt({ causal, window: [left, right] = [-1, -1], ...options }, [b, h
   const isBefore = (causal && distance < 0) || (right >= 0 && -distance > right);
   if (isBefore || (left >= 0 && distance > left) || (keyLengths && j >= keyLengths[b]))
     return undefined;
-  const isAlibi = bias?.kind === 'alibi';
-  const terms = [
-    maskTerm(mask, [b, h, i, j]),
-    isAlibi ? -bias.slopes[h] * Math.abs(distance) : maskTerm(bias, [b, h, i, j]),
-  ];
+  const ofBias = {
+    alibi: () => -bias.slopes[h] * Math.abs(distance),
+    distance: () => bias.of(h, -distance),
+  }[bias?.kind];
+  const terms = [maskTerm(mask, [b, h, i, j]), ofBias ? ofBias() : maskTerm(bias, [b, h, i, j])];
   return terms.includes(-Infinity) ? undefined : terms;
 }
 

@@ -60,6 +60,7 @@ export const activations = {
   gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => x * sigmoid(cubic(x)),
   silu: (x) => x * sigmoid(x),
+  relu2: (x) => Math.max(x, 0) ** 2,
 };
 
 /** Angles per position of the pairs of a rotation. */
@@ -68,6 +69,7 @@ function frequencies({ rotaryDim, base = 10000, scaling }) {
     const w = base ** ((-2 * i) / rotaryDim);
     if (!scaling) return w;
     if (scaling.type === 'linear') return w / scaling.factor;
+    if (scaling.type === 'factors') return w / Math.fround(scaling.factors[i]);
     const { factor, lowFrequencyFactor: low = 1, highFrequencyFactor: high = 4 } = scaling;
     const turns = (scaling.originalLength * w) / (2 * Math.PI);
     const part = Math.min(1, Math.max(0, (turns - low) / (high - low)));
@@ -79,6 +81,7 @@ function frequencies({ rotaryDim, base = 10000, scaling }) {
 export function rotate(x, { tokens, width, ...options }, sign = 1) {
   const { rotaryDim = width, offset = 0, positions, interleaved } = options;
   const turns = frequencies({ ...options, rotaryDim });
+  const size = options.scaling?.attentionFactor ?? 1;
   const y = Float64Array.from(x);
   for (let row = 0; row * width < x.length; ++row) {
     const position = positions?.[row % tokens] ?? offset + (row % tokens);
@@ -86,8 +89,8 @@ export function rotate(x, { tokens, width, ...options }, sign = 1) {
       const angle = sign * position * w;
       const pair = interleaved ? [2 * c, 2 * c + 1] : [c, rotaryDim / 2 + c];
       const [one, other] = pair.map((column) => row * width + column);
-      y[one] = Math.cos(angle) * x[one] - Math.sin(angle) * x[other];
-      y[other] = Math.sin(angle) * x[one] + Math.cos(angle) * x[other];
+      y[one] = size * (Math.cos(angle) * x[one] - Math.sin(angle) * x[other]);
+      y[other] = size * (Math.sin(angle) * x[one] + Math.cos(angle) * x[other]);
     });
   }
   return y;

@@ -6,7 +6,7 @@ namespace qkv::wasm {
 
 namespace {
 
-RotaryOptions rotary_of(const ModelConfigFields& given) noexcept {
+RotaryOptions rotary_of(const ModelRotaryFields& given) noexcept {
   RotaryOptions options = rotary_options(given.rotary);
   if (given.llama3.given) {
     const Llama3ScalingFields& scaling = given.llama3.fields;
@@ -15,6 +15,11 @@ RotaryOptions rotary_of(const ModelConfigFields& given) noexcept {
                        .original_length = scaling.original_length,
                        .low_frequency_factor = scaling.low_frequency_factor,
                        .high_frequency_factor = scaling.high_frequency_factor};
+  }
+  if (const TensorView<const float> factors = given.factors; !factors.absent()) {
+    options.scaling = {.type = RotaryScaling::Type::kFactors,
+                       .attention_factor = given.factors_attention,
+                       .factors = factors};
   }
   return options;
 }
@@ -36,7 +41,7 @@ LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
           .epsilon = static_cast<float>(given.epsilon),
           .activation = given.activation,
           .positions = given.positions,
-          .rotary = rotary_of(given),
+          .rotary = rotary_of(given.rotary),
           .qk_norm = given.qk_norm,
           .parallel_residual = given.parallel_residual,
           .tied_embeddings = given.tied_embeddings,
@@ -51,7 +56,16 @@ LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
           .post_norms = given.post_norms,
           .token_types = given.token_types,
           .embedding_norm = given.embedding_norm,
-          .head = given.head};
+          .head = given.head,
+          .head_bias = given.head_bias,
+          .qk_norm_of = given.qk_norm_of,
+          .first_norm = given.first_norm,
+          .symmetric_window = given.symmetric_window,
+          .rotations = given.rotations,
+          .second_rotary =
+              given.second_rotary.given ? rotary_of(given.second_rotary.fields) : RotaryOptions{},
+          .relative_buckets = given.relative_buckets,
+          .relative_max_distance = given.relative_max_distance};
 }
 
 }  // namespace qkv::wasm

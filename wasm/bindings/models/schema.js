@@ -14,6 +14,13 @@ export const groups = /** @type {const} */ ({
     highFrequencyFactor: 'number',
     originalLength: 'whole',
   },
+  modelRotary: {
+    rotary: { group: 'rotary' },
+    llama3: { group: 'llama3Scaling', optional: true },
+    // Likewise, with an attention factor of its own.
+    factors: 'floats',
+    factorsAttention: 'number',
+  },
   modelConfig: {
     vocabulary: 'whole',
     numLayers: 'whole',
@@ -24,19 +31,20 @@ export const groups = /** @type {const} */ ({
     dFeedForward: 'whole',
     maxLength: 'whole',
     causal: 'flag',
-    norm: { choice: ['pre', 'post'], of: 'NormPlacement' },
+    norm: { choice: ['pre', 'post', 'after'], of: 'NormPlacement' },
     normType: { choice: ['layer', 'rms'], of: 'NormType' },
     epsilon: 'number',
     activation: {
-      choice: ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'],
+      choice: ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'relu2'],
       of: 'ModelActivation',
     },
     positions: {
       choice: ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'],
       of: 'ModelPositions',
     },
-    rotary: { group: 'rotary' },
-    llama3: { group: 'llama3Scaling', optional: true },
+    rotary: { group: 'modelRotary' },
+    secondRotary: { group: 'modelRotary', optional: true, caller: 'rotary' },
+    rotations: { kind: 'ints', caller: 'rotary' },
     qkNorm: 'flag',
     parallelResidual: 'flag',
     tiedEmbeddings: 'flag',
@@ -52,6 +60,12 @@ export const groups = /** @type {const} */ ({
     tokenTypes: 'whole',
     embeddingNorm: 'flag',
     head: 'flag',
+    headBias: 'flag',
+    qkNormOf: { choice: ['head', 'rotated', 'whole'], of: 'QkNorm' },
+    firstNorm: 'flag',
+    symmetricWindow: 'flag',
+    relativeBuckets: 'whole',
+    relativeMaxDistance: 'whole',
   },
   // The chosen layers have their parts of each result one after another.
   modelReadings: {

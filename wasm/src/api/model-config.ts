@@ -17,10 +17,27 @@ export interface Llama3Scaling {
   originalLength: number;
 }
 
+/**
+ * How Phi-3 and Phi-4 stretch positions (LongRoPE): w_i / longFactors[i] in models whose `maxLength` is above originalLength, and
+ * w_i / shortFactors[i] in others; cosines and sines are multiplied by attentionFactor.
+ */
+export interface LongRopeScaling {
+  /** Which way of stretching. */
+  type: 'longrope';
+  /** One for each pair, above 0. */
+  shortFactors: readonly number[];
+  /** Likewise. */
+  longFactors: readonly number[];
+  /** Tokens of a row up to which the short ones hold. */
+  originalLength: number;
+  /** Above 0. Default 1. */
+  attentionFactor?: number | undefined;
+}
+
 /** Rotary positions of a model. */
 export interface ModelRotary extends Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved'> {
-  /** As that of `rotaryEmbedding`, and that of Llama 3.1. */
-  scaling?: RotaryOptions['scaling'] | Llama3Scaling;
+  /** As that of `rotaryEmbedding`, that of Llama 3.1, and that of Phi-3. */
+  scaling?: RotaryOptions['scaling'] | Llama3Scaling | LongRopeScaling;
 }
 
 /**
@@ -48,13 +65,16 @@ export interface LanguageModelConfig {
   maxLength: number;
   /** Whether a token reads only itself and those before it. Default true; false makes an encoder. */
   causal?: boolean | undefined;
-  /** Where the norms of a block stand. Default `'pre'`. */
-  norm?: 'pre' | 'post' | undefined;
+  /**
+   * Where the norms of a block stand. Default `'pre'`. `'after'` is x + norm(sub(x)) (OLMo 2), of models alone: the norms are
+   * then called postNorm1 and postNorm2.
+   */
+  norm?: 'pre' | 'post' | 'after' | undefined;
   /** Default `'layer'`. */
   normType?: 'layer' | 'rms' | undefined;
   /** Of all norms, at least 0. Default 1e-5. */
   epsilon?: number | undefined;
-  /** Of the feed-forward parts: those with `glu` have a gate. Default `'gelu'`. */
+  /** Of the feed-forward parts: those with `glu` have a gate, `'relu2'` is max(x, 0)^2. Default `'gelu'`. */
   activation?:
     | 'relu'
     | 'gelu'
@@ -63,13 +83,22 @@ export interface LanguageModelConfig {
     | 'swiglu'
     | 'geglu'
     | 'geglu_tanh'
+    | 'relu2'
     | undefined;
   /** How positions enter. Default `'learned'`. */
   positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
-  /** With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. */
-  rotary?: ModelRotary | undefined;
-  /** Whether each head of q and k is normalised before it is rotated. Default false. */
+  /**
+   * With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. Of all layers, or of each as an array of
+   * numLayers: null where nothing is rotated, and at most two that differ; one for all with trainers.
+   */
+  rotary?: ModelRotary | readonly (ModelRotary | null)[] | undefined;
+  /** Whether q and k are normalised, by default each head of them before it is rotated. Default false. */
   qkNorm?: boolean | undefined;
+  /**
+   * With `qkNorm`: `'head'`, each head before it is rotated; `'rotated'`, each head after that; `'whole'`, all heads of a token
+   * together, before the rotation. Default `'head'`; the default for trainers.
+   */
+  qkNormOf?: 'head' | 'rotated' | 'whole' | undefined;
   /** x + attention(norm1(x)) + feedForward(norm2(x)), with `norm: 'pre'`, as GPT-NeoX. Default false. */
   parallelResidual?: boolean | undefined;
   /** Whether logits are products with the rows of the embedding. Default false. */
@@ -85,6 +114,8 @@ export interface LanguageModelConfig {
    * of numLayers; one for all with trainers.
    */
   window?: number | null | readonly (number | null)[] | undefined;
+  /** Whether windows reach as far to the right, with `causal: false`. Default false; the default for trainers. */
+  symmetricWindow?: boolean | undefined;
   /** Factor on q.k. Default null: 1 / sqrt(dK); the default for trainers. */
   attentionScale?: number | null | undefined;
   /** As `softcap` of attention; 0, the default, for none. */
@@ -100,8 +131,22 @@ export interface LanguageModelConfig {
   tokenTypes?: number | undefined;
   /** Whether the sum of the embeddings is normalised, as BERT. Default false; the default for trainers. */
   embeddingNorm?: boolean | undefined;
+  /**
+   * Whether attention of the first layer has a norm before it, with `norm: 'pre'`. Default true; ModernBERT has none there. The
+   * default for trainers.
+   */
+  firstNorm?: boolean | undefined;
+  /**
+   * Rows of a table of biases on the scores, `relativeBias`, that are chosen by the distance of query and key as
+   * `t5RelativeBias` does, for both directions unless the model is causal. Default 0, for none; the default for trainers.
+   */
+  relativeBuckets?: number | undefined;
+  /** With `relativeBuckets`: the distance from which on all keys share a bucket. Default 128. */
+  relativeMaxDistance?: number | undefined;
   /** Whether there are logits. False for an encoder whose stream is the result. Default true; the default for trainers. */
   head?: boolean | undefined;
+  /** Whether a head of its own adds a bias, `headBias`, to the logits. Default false; the default for trainers. */
+  headBias?: boolean | undefined;
 }
 
 /** A config with all its defaults. */

@@ -8,7 +8,7 @@ import { refuse } from './errors.js';
 export type Module =
   | 'embedding' | 'positions' | 'tokenTypes' | 'embeddingNorm' | 'norm' | 'head'
   | 'norm1' | 'q' | 'k' | 'v' | 'qNorm' | 'kNorm' | 'o' | 'postNorm1'
-  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2'; // oxfmt-ignore
+  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2' | 'relativeBias'; // oxfmt-ignore
 
 /** An array of a model. */
 export interface Parameter {
@@ -66,13 +66,15 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
   const { dModel, vocabulary, numLayers, dFeedForward, maxLength, tokenTypes = 0 } = config;
   const { normType = 'layer', biases = normType === 'layer', activation = 'gelu' } = config;
   const { qkvBiases = biases, positions = 'learned', norm: placement = 'pre' } = config;
+  const { relativeBuckets = 0 } = config;
+  const isAfter = placement === 'after';
   const hasBeta = biases && normType === 'layer';
   const widths = projectionWidths(config);
   const all: Parameter[] = [];
   let prefix = '';
   let layer: number | undefined;
   const add = (name: string, kind: Parameter['kind'], module: Module, ...shape: number[]): void => {
-    const isBias = /(^|\.)b|\.beta$/.test(name) || name.endsWith('Beta');
+    const isBias = /(^|\.)b|\.beta$|Beta$|^headBias$/.test(name);
     const of = layer === undefined ? {} : { layer };
     all.push({ name: prefix + name, shape, kind, module, isBias, ...of });
   };
@@ -89,16 +91,16 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
     add(name, 'map', module, from, to);
     if (bias) add(name.replace('.w', '.b'), 'vector', module, to);
   };
-  const headNorm = (module: 'qNorm' | 'kNorm'): void => {
-    const name = `attention.${module[0] ?? ''}`;
-    add(`${name}Gamma`, 'vector', module, headWidth(config));
-    if (hasBeta) add(`${name}Beta`, 'vector', module, headWidth(config));
+  const headNorm = (map: 'q' | 'k'): void => {
+    const width = config.qkNormOf === 'whole' ? widths[map] : headWidth(config);
+    add(`attention.${map}Gamma`, 'vector', `${map}Norm`, width);
+    if (hasBeta) add(`attention.${map}Beta`, 'vector', `${map}Norm`, width);
   };
   const attention = (): void => {
     for (const module of ['q', 'k', 'v'] as const) {
       map(module, `attention.w${module}`, [dModel, widths[module]], qkvBiases);
     }
-    if (config.qkNorm) (['qNorm', 'kNorm'] as const).forEach(headNorm);
+    if (config.qkNorm) (['q', 'k'] as const).forEach(headNorm);
     map('o', 'attention.wo', [widths.q, dModel], biases);
   };
   const feedForward = (): void => {
@@ -111,19 +113,23 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
   if (positions === 'learned') add('positions', 'table', 'positions', maxLength, dModel);
   if (tokenTypes > 0) add('tokenTypes', 'table', 'tokenTypes', tokenTypes, dModel);
   if (config.embeddingNorm) norm('embeddingNorm');
+  if (relativeBuckets > 0)
+    add('relativeBias', 'table', 'relativeBias', relativeBuckets, config.numHeads);
   for (layer = 0; layer < numLayers; layer += 1) {
     prefix = `layers.${layer}.`;
-    norm('norm1');
+    if (!isAfter && (config.firstNorm !== false || layer > 0)) norm('norm1');
     attention();
-    if (config.postNorms) norm('postNorm1');
+    if (config.postNorms || isAfter) norm('postNorm1');
     if (dFeedForward === 0) continue;
-    norm('norm2');
+    if (!isAfter) norm('norm2');
     feedForward();
-    if (config.postNorms) norm('postNorm2');
+    if (config.postNorms || isAfter) norm('postNorm2');
   }
   [prefix, layer] = ['', undefined];
-  if (placement === 'pre') norm('norm');
-  if (config.head !== false && !config.tiedEmbeddings)
+  if (placement !== 'post') norm('norm');
+  if (config.head !== false && !config.tiedEmbeddings) {
     add('head', 'map', 'head', dModel, vocabulary);
+    if (config.headBias) add('headBias', 'vector', 'head', vocabulary);
+  }
   return all;
 }

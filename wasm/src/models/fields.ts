@@ -108,6 +108,17 @@ export class Fields {
     return this.#read(field, fallback, (value) => typeof value === 'string', 'a text');
   }
 
+  /** A list of numbers. */
+  numbers(field: string): readonly number[] {
+    const list =
+      this.list(field) ?? refuse(`${this.pathOf(field)} is missing`, 'a list of numbers');
+    const isRight = (value: unknown): boolean => Number.isFinite(Math.fround(Number(value)));
+    const other = list.find((value) => typeof value !== 'number' || !isRight(value));
+    if (other !== undefined)
+      refuse(`${this.pathOf(field)} has ${describe(other)}`, 'a list of numbers');
+    return list as readonly number[];
+  }
+
   list(field: string): readonly unknown[] | undefined {
     if (!this.has(field)) return undefined;
     return this.#read<unknown[]>(field, undefined, (value) => isArray(value), 'a list');

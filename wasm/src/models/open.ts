@@ -13,7 +13,13 @@ import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js'
 import { checkConfig, type Parameter, parametersOf } from './config.js';
 import { quoted, refuse, refuseUnsupported } from './errors.js';
 import { describeModel, type Described } from './families/describe.js';
-import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
+import {
+  longFactors,
+  ropeFactors,
+  shortFactors,
+  withLongFactors,
+  withRopeFactors,
+} from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
 import type { ModelFile } from './file.js';
@@ -104,21 +110,37 @@ async function readBesides(given: Besides, signal?: AbortSignal): Promise<Beside
   return read;
 }
 
-/** What only an array of the file says of the config. */
+/** A small array of a file. */
+async function numbersOf(
+  { tensors }: ModelFile,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Float32Array> {
+  const { type, source, begin, end } =
+    tensors.get(name) ?? refuse(`weights have no ${quoted(name)}`, 'it');
+  if (type !== 'F32') refuseUnsupported(`${quoted(name)} is ${type}`, 'F32');
+  const bytes = await readAll(source, begin, Math.min(end, begin + 2 ** 20), signal);
+  return new Float32Array(bytes.buffer);
+}
+
+/** What only arrays of the file say of the config. */
 async function completed(
   file: ModelFile,
   described: Described,
   signal?: AbortSignal,
 ): Promise<Described> {
-  const factors = file.tensors.get(ropeFactors);
-  if (file.format !== 'gguf' || !factors || !described.config.rotary) return described;
-  if (factors.type !== 'F32') refuseUnsupported(`${quoted(ropeFactors)} is ${factors.type}`, 'F32');
-  const { source, begin, end } = factors;
-  const bytes = await readAll(source, begin, Math.min(end, begin + 2 ** 20), signal);
-  return {
-    ...described,
-    config: withRopeFactors(described.config, new Float32Array(bytes.buffer)),
-  };
+  const { config } = described;
+  if (file.format !== 'gguf' || !config.rotary) return described;
+  const isLong = 'scaling' in config.rotary && config.rotary.scaling?.type === 'longrope';
+  const of = (name: string) => numbersOf(file, name, signal);
+  if (isLong) {
+    const [short, long] = [await of(shortFactors), await of(longFactors)];
+    return { ...described, config: withLongFactors(config, short, long) };
+  }
+  if (!file.tensors.has(ropeFactors)) return described;
+  if (Array.isArray(config.rotary))
+    refuseUnsupported(`weights have ${quoted(ropeFactors)}`, 'one rotation in all layers');
+  return { ...described, config: withRopeFactors(config, await of(ropeFactors)) };
 }
 
 /** The tokenizer in a file. */

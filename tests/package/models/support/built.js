@@ -7,6 +7,7 @@ import { part, stacked, turned } from './truth.js';
 /** The module of one of our arrays, and whether it is its weight or its bias. */
 function moduleOf(name) {
   const [first, second = ''] = name.replace(/^layers\.\d+\./, '').split('.');
+  if (first === 'headBias') return ['head', 'bias'];
   if (first !== 'attention' && first !== 'feedForward')
     return [first, second === 'beta' ? 'bias' : 'weight'];
   if (second.endsWith('Gamma')) return [`${second[0]}Norm`, 'weight'];
@@ -37,11 +38,12 @@ const order = ['q', 'k', 'v', 'gate', 'up'];
  * { truth, tensors } of a config. `names` has the name of each module, `layers` what is before those of a layer; modules
  * of one name are one map, of q, k and v `byHead` in turn. `constants` are arrays, as 'o.bias', that are ones or zeros and in no file;
  * what the file has is divided by the `factors` of modules, less 1 for gains with `lessOne`; `firstRow` rows come before the positions;
- * `columns` are files whose maps are [in, out]. Times `maps`, an eighth, maps keep the size of what they map.
+ * `columns` are files whose maps are [in, out]; of `same` a module is the one that it names, which a file has once. Times `maps`,
+ * an eighth, maps keep the size of what they map.
  */
 export function built(
   config,
-  { names, layers, byHead, constants, factors = {}, lessOne, columns, firstRow = 0, maps = 1 / 8 },
+  { names, layers, byHead, constants, factors = {}, lessOne, columns, same = {}, firstRow = 0, maps = 1 / 8 }, // prettier-ignore
 ) {
   const { numKvHeads, dModel } = withDefaults(config);
   const arrays = {};
@@ -50,7 +52,11 @@ export function built(
     const [module, of] = moduleOf(name);
     const isVector = shape.length === 1;
     const isGain = isVector && of === 'weight';
-    const isMap = !isVector && !/^(embedding|positions|tokenTypes)$/.test(name);
+    const isMap = !isVector && !/^(embedding|positions|tokenTypes|relativeBias)$/.test(name);
+    if (same[module]) {
+      arrays[name] = arrays[name.replace(module, same[module])];
+      continue;
+    }
     const isConstant = isVector && constants?.test(`${module}.${of}`);
     const kind = isGain ? numbers.gain : isMap ? (x) => maps * exactly(x) : numbers.other;
     const data = randomArray(shape, seed).data.map((x) => (isConstant ? Number(isGain) : kind(x)));

@@ -70,8 +70,60 @@ const llamaNames = {
 };
 const llamaFile = { layers: 'model.layers.', names: llamaNames };
 
-const gemma = { activation: 'geglu_tanh', tiedEmbeddings: true, embeddingScale: 8, dK: 16 };
 const gelu = 'gelu_pytorch_tanh';
+const qkNames = { ...llamaNames, ...named('postNorm1 postNorm2', 'post_attention_layernorm post_feedforward_layernorm') }; // prettier-ignore
+/** Norms after the parts alone. */
+const afterFile = { layers: 'model.layers.', names: qkNames };
+const gemma2Names = {
+  ...llamaNames,
+  ...named(
+    'postNorm1 norm2 postNorm2',
+    'post_attention_layernorm pre_feedforward_layernorm post_feedforward_layernorm',
+  ),
+};
+const parallel = { positions: 'rotary', parallelResidual: true, headBias: true };
+/** Of a rotation of 16 numbers. */
+const pairFactors = (last) => Array.from({ length: 8 }, (_, i) => 1 + (i * (last - 1)) / 7);
+const gemma3 = {
+  config: {
+    ...{ ...llamaHub, head_dim: 16, sliding_window: 3, query_pre_attn_scalar: 64 },
+    hidden_act: gelu,
+    ...{ hidden_activation: gelu, rope_theta: 1_000_000 },
+    ...{ rope_local_base_freq: 10_000, rope_scaling: { rope_type: 'linear', factor: 8 } },
+    ...{ layer_types: ['sliding_attention', 'full_attention'], sliding_window_pattern: 2 },
+  },
+  expected: {
+    ...{ ...rms, activation: 'geglu_tanh', tiedEmbeddings: true, embeddingScale: 8, dK: 16 },
+    ...{ attentionScale: 1 / 8, postNorms: true, qkNorm: true, window: [2, null] },
+    rotary: [{ base: 10_000 }, { base: 1_000_000, scaling: { type: 'linear', factor: 8 } }],
+  },
+  file: { layers: 'model.layers.', lessOne: true, names: gemma2Names },
+};
+const t5Names = (up) => ({
+  ...named(
+    layer,
+    'layer.0.layer_norm layer.0.SelfAttention.q layer.0.SelfAttention.k layer.0.SelfAttention.v layer.0.SelfAttention.o ' +
+      `layer.1.layer_norm layer.1.DenseReluDense.${up} layer.1.DenseReluDense.wo`,
+  ),
+  ...{ embedding: 'shared', norm: 'encoder.final_layer_norm', gate: 'layer.1.DenseReluDense.wi_0' },
+  relativeBias: 'encoder.block.0.layer.0.SelfAttention.relative_attention_bias',
+});
+const t5 = {
+  config: {
+    ...{ vocab_size: 11, num_layers: 2, d_model: 64, num_heads: 4, d_ff: 96, d_kv: 16 },
+    ...{ n_positions: 9, feed_forward_proj: 'relu', layer_norm_epsilon: 1e-6 },
+    ...{ relative_attention_num_buckets: 8, relative_attention_max_distance: 16 },
+    ...{ architectures: ['T5EncoderModel'], is_encoder_decoder: false },
+  },
+  expected: {
+    ...{ ...sizes, dK: 16, normType: 'rms', positions: 'none', attentionScale: 1 },
+    ...{ relativeBuckets: 8, relativeMaxDistance: 16, causal: false, head: false },
+    ...{ activation: 'relu', epsilon: 1e-6 },
+  },
+  file: { layers: 'encoder.block.', names: t5Names('wi') },
+};
+
+const gemma = { activation: 'geglu_tanh', tiedEmbeddings: true, embeddingScale: 8, dK: 16 };
 
 /** By `model_type`. */
 const table = {
@@ -534,6 +586,144 @@ const table = {
       names: { ...llamaNames, norm2: 'pre_feedforward_layernorm' },
     },
   },
+  phi: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'gelu_new', layer_norm_eps: 1e-5 },
+      ...{ partial_rotary_factor: 0.5, rope_theta: 10_000, qk_layernorm: false },
+    },
+    expected: {
+      ...{ ...sizes, ...parallel, numKvHeads: 2, rotary: { base: 10_000, rotaryDim: 8 } },
+      ...{ activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: false },
+    },
+    file: {
+      ...{ layers: 'model.layers.', same: { norm2: 'norm1' } },
+      names: {
+        ...llamaNames,
+        ...named('o up down norm', 'self_attn.dense mlp.fc1 mlp.fc2 model.final_layernorm'),
+      },
+    },
+  },
+  gptj: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 9 },
+      ...{ activation_function: 'gelu_new', layer_norm_epsilon: 1e-5, rotary_dim: 8 },
+      tie_word_embeddings: false,
+    },
+    expected: {
+      ...{ ...sizes, ...parallel, activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: false },
+      rotary: { base: 10_000, interleaved: true, rotaryDim: 8 },
+    },
+    file: {
+      ...{ layers: 'transformer.h.', same: { norm2: 'norm1' }, constants: /^[qkvo]\.bias$/ },
+      names: named(
+        `${layer} embedding norm head`,
+        'ln_1 attn.q_proj attn.k_proj attn.v_proj attn.out_proj ln_1 mlp.fc_in mlp.fc_out ' +
+          'transformer.wte transformer.ln_f lm_head',
+      ),
+    },
+    more: { 'transformer.h.0.attn.masked_bias': [1] },
+  },
+  nemotron: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'relu2', norm_eps: 1e-5 },
+      ...{ partial_rotary_factor: 0.5, rope_theta: 10_000, attention_bias: false, mlp_bias: false },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 10_000, rotaryDim: 8 } },
+      ...{ activation: 'relu2', epsilon: 1e-5, tiedEmbeddings: false },
+    },
+    file: { ...llamaFile, lessOne: true, constants: /^(q|k|v|o|up|down)\.bias$/ },
+  },
+  arcee: {
+    config: { ...llamaHub, hidden_act: 'relu2', rope_theta: 10_000, attention_bias: false },
+    expected: { ...rms, activation: 'relu2' },
+    file: llamaFile,
+  },
+  hunyuan_v1_dense: {
+    config: {
+      ...{ ...llamaHub, head_dim: 16, rope_theta: 10_000, tie_word_embeddings: true },
+      ...{ use_qk_norm: true, use_cla: false, num_experts: 1 },
+      rope_scaling: { type: 'dynamic', alpha: 1000, factor: 1, beta_fast: 32, mscale: 1 },
+    },
+    expected: {
+      ...{ ...rms, dK: 16, tiedEmbeddings: true, qkNorm: true, qkNormOf: 'rotated' },
+      rotary: { base: 10_000 * 1000 ** (16 / 14) },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: {
+        ...llamaNames,
+        ...named('qNorm kNorm', 'self_attn.query_layernorm self_attn.key_layernorm'),
+      },
+    },
+  },
+  olmo2: {
+    config: { ...llamaHub, rope_theta: 500_000, attention_bias: false },
+    expected: {
+      ...{ ...rms, norm: 'after', qkNorm: true, qkNormOf: 'whole', rotary: { base: 500_000 } },
+    },
+    file: afterFile,
+  },
+  exaone4: {
+    config: {
+      ...{ ...llamaHub, head_dim: 16, rope_theta: 1_000_000, sliding_window: 3 },
+      ...{ sliding_window_pattern: 'LG', layer_types: ['sliding_attention', 'full_attention'] },
+    },
+    expected: {
+      ...{ ...rms, dK: 16, norm: 'after', qkNorm: true, window: [2, null] },
+      rotary: [{ base: 1_000_000 }, null],
+    },
+    file: afterFile,
+  },
+  smollm3: {
+    config: {
+      ...{ ...llamaHub, rope_theta: 5_000_000, attention_bias: false, no_rope_layers: [1, 0] },
+      ...{ no_rope_layer_interval: 4, tie_word_embeddings: true },
+    },
+    expected: { ...rms, tiedEmbeddings: true, rotary: [{ base: 5_000_000 }, null] },
+    file: llamaFile,
+  },
+  gemma3_text: gemma3,
+  mpnet: {
+    config: {
+      ...{ ...hub, max_position_embeddings: 11, relative_attention_num_buckets: 8 },
+      ...{ hidden_act: 'gelu', layer_norm_eps: 1e-12 },
+    },
+    expected: {
+      ...{ ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-12, relativeBuckets: 8 },
+    },
+    file: {
+      ...{ layers: 'mpnet.encoder.layer.', firstRow: 2 },
+      names: {
+        ...bertNames('mpnet'),
+        ...named('norm1 q k v o', 'attention.LayerNorm attention.attn.q attention.attn.k attention.attn.v attention.attn.o'), // prettier-ignore
+        relativeBias: 'mpnet.encoder.relative_attention_bias',
+      },
+    },
+    more: { 'mpnet.pooler.dense.bias': [64], 'lm_head.dense.weight': [64, 64] },
+  },
+  modernbert: {
+    config: {
+      ...{ ...hub, hidden_activation: 'gelu', norm_eps: 1e-5, local_attention: 4 },
+      ...{ global_attn_every_n_layers: 2, global_rope_theta: 160_000, local_rope_theta: 10_000 },
+      ...{ attention_bias: false, mlp_bias: false, norm_bias: false },
+    },
+    expected: {
+      ...{ ...sizes, positions: 'rotary', activation: 'geglu', embeddingNorm: true, biases: false },
+      ...{ causal: false, head: false, firstNorm: false, symmetricWindow: true, epsilon: 1e-5 },
+      ...{ window: [null, 2], rotary: [{ base: 160_000 }, { base: 10_000 }] },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: {
+        ...named(layer, 'attn_norm attn.Wqkv attn.Wqkv attn.Wqkv attn.Wo mlp_norm mlp.Wi mlp.Wo'),
+        ...{ gate: 'mlp.Wi', embedding: 'model.embeddings.tok_embeddings' },
+        ...{ embeddingNorm: 'model.embeddings.norm', norm: 'model.final_norm' },
+      },
+    },
+    more: { 'head.dense.weight': [64, 64], 'decoder.bias': [11] },
+  },
+  t5,
   ernie4_5: {
     config: {
       ...{ ...llamaHub, head_dim: 16, rope_theta: 500_000, use_bias: false },
@@ -553,6 +743,60 @@ const others = {
     config: { ...llamaHub, model_type: 'llama', attention_bias: true, tie_word_embeddings: true },
     expected: { ...rms, family: 'llama', tiedEmbeddings: true, biases: true },
     file: { ...llamaFile, constants: /^(up|gate|down)\.bias$/ },
+  },
+  // The 128k of Phi-3, and Phi-4-mini.
+  'phi3 of long contexts': {
+    config: {
+      ...{ ...llamaHub, model_type: 'phi3', rope_theta: 10_000, tie_word_embeddings: true },
+      ...{ original_max_position_embeddings: 4, attention_bias: false },
+      rope_scaling: {
+        ...{ type: 'longrope', short_factor: pairFactors(2), long_factor: pairFactors(4) },
+      },
+    },
+    expected: {
+      ...{ ...rms, family: 'phi3', tiedEmbeddings: true },
+      rotary: {
+        base: 10_000,
+        scaling: {
+          ...{ type: 'longrope', originalLength: 4 },
+          ...{ shortFactors: pairFactors(2), longFactors: pairFactors(4) },
+          attentionFactor: Math.sqrt(1 + Math.log(9 / 4) / Math.log(4)),
+        },
+      },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: {
+        ...{ ...llamaNames, gate: 'mlp.gate_up_proj', up: 'mlp.gate_up_proj' },
+        ...named('q k v', Array(3).fill('self_attn.qkv_proj').join(' ')),
+      },
+    },
+  },
+  // As newer versions of transformers write it.
+  embeddinggemma: {
+    config: {
+      ...without(gemma3.config, 'rope_theta', 'rope_local_base_freq', 'rope_scaling'),
+      ...{ model_type: 'gemma3_text', use_bidirectional_attention: true, sliding_window: 4 },
+      rope_parameters: {
+        full_attention: { rope_type: 'default', rope_theta: 1_000_000 },
+        sliding_attention: { rope_type: 'default', rope_theta: 10_000 },
+      },
+    },
+    expected: {
+      ...{ ...gemma3.expected, family: 'gemma3_text', tiedEmbeddings: false, causal: false },
+      ...{ head: false, symmetricWindow: true, rotary: [{ base: 10_000 }, { base: 1_000_000 }] },
+    },
+    file: gemma3.file,
+  },
+  // The encoder of a file that has a decoder too, with a gate.
+  'flan-t5': {
+    config: { ...t5.config, model_type: 't5', feed_forward_proj: 'gated-gelu', n_positions: 9 },
+    expected: { ...t5.expected, family: 't5', activation: 'geglu_tanh' },
+    file: { layers: 'encoder.block.', names: t5Names('wi_1') },
+    more: {
+      'encoder.embed_tokens.weight': [11, 64],
+      'decoder.block.0.layer.1.EncDecAttention.q.weight': [64, 64],
+    },
   },
 };
 

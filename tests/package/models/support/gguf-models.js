@@ -4,10 +4,10 @@ import { built } from './built.js';
 
 const sizes = { V: 11, d: 64, f: 96, heads: 4, kv: 2, T: 9, layers: 2 };
 
-const common = (arch, heads = sizes.kv) => [
+const common = (arch, heads = sizes.kv, layers = sizes.layers) => [
   ['general.architecture', gguf.text(arch)],
   ...Object.entries({
-    ...{ block_count: sizes.layers, embedding_length: sizes.d, feed_forward_length: sizes.f },
+    ...{ block_count: layers, embedding_length: sizes.d, feed_forward_length: sizes.f },
     ...{
       context_length: sizes.T,
       'attention.head_count': sizes.heads,
@@ -35,19 +35,20 @@ const ggufNames = {
 const fused = { q: 'attn_qkv', k: 'attn_qkv', v: 'attn_qkv' };
 /** By a table: `architecture`, what it is in our words, names that differ, and metadata below the architecture. */
 const ggufTable = (arch, own, { names = {}, more = {}, ...file } = {}) => {
-  const { normType, numKvHeads = sizes.heads } = own;
-  const expected = { ...shared, numKvHeads, ...own };
+  const { normType, numKvHeads = sizes.heads, numLayers = sizes.layers } = own;
+  const { tiedEmbeddings, ...rest } = { ...shared, numKvHeads, ...own };
+  const expected = { ...rest, ...(tiedEmbeddings !== undefined && { tiedEmbeddings }) };
   return {
     ...built(expected, { layers: 'blk.', names: { ...ggufNames, ...names }, ...file }),
     metadata: [
-      ...common(arch, numKvHeads),
+      ...common(arch, numKvHeads, numLayers),
       epsilon(arch, normType === 'rms' ? 'layer_norm_rms_epsilon' : 'layer_norm_epsilon'),
       ...Object.entries(more).map(([key, value]) => [`${arch}.${key}`, value]),
     ],
     expected,
   };
 };
-const { u32, f32, bool, text } = gguf;
+const { u32, f32, bool, text, list } = gguf;
 const interleaved = { base: 10_000, interleaved: true };
 const encoder = {
   ...{ family: 'bert', activation: 'gelu', causal: false, norm: 'post', embeddingNorm: true },
@@ -60,8 +61,57 @@ const jinaBert = {
 const gemma = { activation: 'geglu_tanh', embeddingScale: 8 };
 const encoderNames = { norm1: 'attn_output_norm', norm2: 'layer_output_norm' };
 
+const phi = {
+  ...{ family: 'phi', activation: 'gelu_tanh', tiedEmbeddings: false, parallelResidual: true },
+  ...{ positions: 'rotary', rotary: { base: 10_000, rotaryDim: 8 }, headBias: true },
+};
+const gemma3 = {
+  ...{ ...rms, ...gemma, family: 'gemma3_text', dK: 16, postNorms: true, qkNorm: true },
+  rotary: [{ base: 10_000 }, { base: 1_000_000 }],
+};
+const gemma3Keys = {
+  ...{ 'attention.key_length': u32(16), 'attention.sliding_window': u32(4) },
+  ...{ 'attention.sliding_window_pattern': u32(2), 'rope.freq_base': f32(1_000_000) },
+};
+/** Of a rotation of 16 numbers, as float32. */
+const pairFactors = (last) => Array.from({ length: 8 }, (_, i) => Math.fround(1 + (i * (last - 1)) / 7)); // prettier-ignore
+const phi3 = () =>
+  ggufTable(
+    'phi3',
+    {
+      ...{ ...rms, family: 'phi3', tiedEmbeddings: true },
+      rotary: {
+        base: 10_000,
+        scaling: {
+          ...{ type: 'longrope', originalLength: 4, attentionFactor: 1.25 },
+          ...{ shortFactors: pairFactors(2), longFactors: pairFactors(4) },
+        },
+      },
+    },
+    {
+      names: { ...fused, gate: 'ffn_up' },
+      more: {
+        ...{ 'attention.sliding_window': u32(0), 'rope.scaling.attn_factor': f32(1.25) },
+        'rope.scaling.original_context_length': u32(4),
+      },
+    },
+  );
+
 /** Files of models that GGUF has by the architecture of another: { truth, tensors, metadata, expected } by `model_type`. */
 export const ggufOthers = {
+  'phi with one map of q, k and v': () =>
+    ggufTable('phi2', phi, {
+      ...{ names: fused, same: { norm2: 'norm1' }, more: { 'rope.dimension_count': u32(8) } },
+    }),
+  'phi3 of long contexts': () => {
+    const { tensors, ...made } = phi3();
+    const factors = (last) => ({ shape: [8], values: Float32Array.from(pairFactors(last)) });
+    const more = {
+      'rope_factors_long.weight': factors(4),
+      'rope_factors_short.weight': factors(2),
+    };
+    return { ...made, tensors: { ...more, ...tensors } };
+  },
   distilbert: () => ggufTable('bert', { ...encoder, tokenTypes: 0 }, { names: encoderNames }),
   // The converter leaves out the positions before the first.
   roberta: () => ggufTable('bert', { ...encoder, tokenTypes: 1 }, { names: encoderNames }),
@@ -84,6 +134,102 @@ export const ggufOthers = {
 
 /** { truth, tensors, metadata, expected } of each. */
 export const ggufModels = {
+  phi2: () =>
+    ggufTable('phi2', phi, {
+      ...{ same: { norm2: 'norm1' }, more: { 'rope.dimension_count': u32(8) } },
+    }),
+  nemotron: () =>
+    ggufTable(
+      'nemotron',
+      {
+        ...{ family: 'nemotron', numKvHeads: 2, activation: 'relu2', tiedEmbeddings: false },
+        ...{ positions: 'rotary', rotary: { base: 10_000, rotaryDim: 8 } },
+      },
+      { more: { 'rope.dimension_count': u32(8) }, constants: /^(q|k|v|o|up|down)\.bias$/ },
+    ),
+  arcee: () =>
+    ggufTable('arcee', { ...rms, family: 'arcee', activation: 'relu2', rotary: interleaved }),
+  'hunyuan-dense': () =>
+    ggufTable(
+      'hunyuan-dense',
+      {
+        ...{ ...rms, family: 'hunyuan_v1_dense', dK: 16, qkNorm: true, qkNormOf: 'rotated' },
+        rotary: { base: 4096 },
+      },
+      {
+        more: {
+          ...{ 'attention.key_length': u32(16), 'rope.freq_base': f32(4096) },
+          ...{ 'rope.scaling.type': text('none'), 'rope.scaling.factor': f32(1) },
+        },
+      },
+    ),
+  olmo2: () =>
+    ggufTable('olmo2', {
+      ...{ ...rms, family: 'olmo2', tiedEmbeddings: false, norm: 'after' },
+      ...{ qkNorm: true, qkNormOf: 'whole' },
+    }),
+  exaone4: () =>
+    ggufTable(
+      'exaone4',
+      {
+        ...{ ...rms, family: 'exaone4', dK: 16, norm: 'after', qkNorm: true, window: [3, null] },
+        rotary: [{ base: 4096 }, null],
+      },
+      {
+        more: {
+          ...{ 'attention.key_length': u32(16), 'rope.freq_base': f32(4096) },
+          'attention.sliding_window': u32(4),
+          'attention.sliding_window_pattern': list([bool(true), bool(false)]),
+        },
+      },
+    ),
+  smollm3: () =>
+    ggufTable('smollm3', {
+      ...{ ...rms, family: 'smollm3', numLayers: 4 },
+      rotary: [interleaved, interleaved, interleaved, null],
+    }),
+  gemma3: () => ggufTable('gemma3', { ...gemma3, window: [3, null] }, { more: gemma3Keys }),
+  'gemma-embedding': () =>
+    ggufTable(
+      'gemma-embedding',
+      {
+        ...{ ...gemma3, window: [2, null], causal: false, head: false, symmetricWindow: true },
+        ...{ tokenTypes: 0, tiedEmbeddings: undefined },
+      },
+      { more: { ...gemma3Keys, 'attention.causal': bool(false) } },
+    ),
+  'modern-bert': () =>
+    ggufTable(
+      'modern-bert',
+      {
+        ...{ family: 'modernbert', positions: 'rotary', activation: 'geglu', embeddingNorm: true },
+        ...{ biases: false, causal: false, head: false, firstNorm: false, symmetricWindow: true },
+        ...{ tokenTypes: 0, window: [null, 2], rotary: [{ base: 160_000 }, { base: 4096 }] },
+      },
+      {
+        names: { ...fused, gate: 'ffn_up' },
+        more: {
+          ...{ 'attention.sliding_window': u32(4), 'attention.sliding_window_pattern': u32(2) },
+          ...{ 'rope.freq_base': f32(160_000), 'rope.freq_base_swa': f32(4096) },
+          hidden_activation: text('gelu'),
+        },
+      },
+    ),
+  t5encoder: () =>
+    ggufTable(
+      't5encoder',
+      {
+        ...{ family: 't5', normType: 'rms', positions: 'none', attentionScale: 1, dK: 16 },
+        ...{ activation: 'relu', causal: false, head: false, tokenTypes: 0, relativeBuckets: 8 },
+      },
+      {
+        layers: 'enc.blk.',
+        names: { o: 'attn_o', norm: 'enc.output_norm', relativeBias: 'enc.blk.0.attn_rel_b' },
+        more: {
+          ...{ 'attention.key_length': u32(16), 'attention.relative_buckets_count': u32(8) },
+        },
+      },
+    ),
   llama: () =>
     ggufTable(
       'llama',

@@ -5,6 +5,7 @@ import {
   boolean,
   choice,
   given,
+  noneOf,
   number,
   options,
   required,
@@ -37,6 +38,20 @@ const ofLlama3 = (part) =>
     all(number(), [refused(0, invalid, `rotary.scaling.${part} is 0`)]),
   );
 
+const longRope = {
+  ...{ type: 'longrope', originalLength: 4, attentionFactor: 1 },
+  ...{ shortFactors: [1, 2], longFactors: [2, 4] },
+};
+const factors = given({ 'config.rotary.scaling': longRope }, (name) => [
+  ...noneOf(name, invalid, [undefined, null, 3, 'x', {}], 'an array of numbers'),
+  refused([1, '2'], invalid, `${name}[1] is "2"`),
+]);
+/** Of the scaling of Phi-3. The long ones are those that a model of 6 tokens reads. */
+const ofLongRope = {
+  'config.rotary.scaling.shortFactors': factors,
+  'config.rotary.scaling.longFactors': factors,
+};
+
 /** Kinds by path; `more` are further cases by path. */
 export function modelConfigKinds(more = {}) {
   const kinds = {
@@ -50,14 +65,21 @@ export function modelConfigKinds(more = {}) {
     'config.dFeedForward': required(whole(0, most, '0 to')),
     'config.maxLength': required(size),
     'config.causal': boolean,
-    'config.norm': choice('pre', 'post'),
+    'config.norm': choice('pre', 'post', 'after'),
     'config.normType': choice('layer', 'rms'),
     'config.epsilon': number([-1, invalid, 'at least 0']),
     'config.activation': choice(
-      ...['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'],
+      ...['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'relu2'],
     ),
     'config.positions': choice('none', 'learned', 'sinusoidal', 'rotary', 'alibi'),
-    'config.rotary': options('rotaryDim', 'rotarydim'),
+    'config.rotary': all(
+      (name) =>
+        options('rotaryDim', 'rotarydim')(name).filter(({ value }) => !Array.isArray(value)),
+      [
+        refused([{}, {}], 'shape_mismatch', 'rotary has 2 elements', 'numLayers = 1'),
+        refused([{ bas: 2 }], invalid, "the unknown key 'bas'"),
+      ],
+    ),
     ...Object.fromEntries(
       Object.entries(rotaryKinds('config.rotary', { width: 4, heads: 2 })).filter(([path]) =>
         /rotary\.(base|rotaryDim|interleaved|scaling)/.test(path),
@@ -65,6 +87,7 @@ export function modelConfigKinds(more = {}) {
     ),
     'config.rotary.scaling.lowFrequencyFactor': ofLlama3('lowFrequencyFactor'),
     'config.rotary.scaling.highFrequencyFactor': ofLlama3('highFrequencyFactor'),
+    ...ofLongRope,
     'config.family': (name) => [
       refused(3, invalid, `${name.replace('config.', '')} is 3`, 'a string'),
       refused(null, invalid, 'family is null', 'a string'),
@@ -93,6 +116,22 @@ export function modelConfigKinds(more = {}) {
     'config.tokenTypes': whole(0, most, '0 to'),
     'config.embeddingNorm': boolean,
     'config.head': boolean,
+    'config.headBias': all(boolean, [
+      beside({ 'config.tiedEmbeddings': true }, refused(true, invalid, 'headBias is true')),
+    ]),
+    'config.qkNormOf': choice('head', 'rotated', 'whole'),
+    'config.firstNorm': all(boolean, [
+      beside({ 'config.norm': 'post' }, refused(false, invalid, 'firstNorm is false')),
+    ]),
+    'config.symmetricWindow': all(boolean, [refused(true, invalid, 'symmetricWindow is true')]),
+    'config.relativeBuckets': all(whole(0, most, '0 to'), [
+      refused(1, range, 'relativeBuckets is 1', '2 to 1024'),
+      beside({ 'config.positions': 'alibi' }, refused(8, invalid, 'relativeBuckets is 8')),
+    ]),
+    'config.relativeMaxDistance': given(
+      { 'config.relativeBuckets': 8 },
+      all(whole(1, most, '1 to'), [refused(4, range, 'relativeMaxDistance 4')]),
+    ),
   };
   for (const [path, cases] of Object.entries(more)) kinds[path] = all(kinds[path], cases);
   return kinds;

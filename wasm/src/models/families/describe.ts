@@ -42,7 +42,7 @@ function byNames(
   { config: given, names }: Read,
   classes: readonly unknown[] = [],
 ): Described {
-  const { prefix = '', ignored, modules } = names;
+  const { prefix = '', ignored, modules, heads } = names;
   // Files of Google's BERT call weights of layer norms so.
   const rename = (name: string): string =>
     (prefix && name.startsWith(prefix) ? name.slice(prefix.length) : name)
@@ -70,7 +70,9 @@ function byNames(
     isIgnored: (name) => ignored?.test(name) ?? false,
     // An encoder has no head of a language model, whatever its file has.
     isOtherHead: (name) =>
-      otherHeads.test(name) || (given.head === false && name.startsWith('lm_head.')),
+      otherHeads.test(name) ||
+      (heads?.test(name) ?? false) ||
+      (given.head === false && name.startsWith('lm_head.')),
   };
 }
 

@@ -4,6 +4,7 @@ import type { LanguageModelConfig } from '../../api/model-config.js';
 import type { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 import type { Fixed } from './fixed.js';
+import type { Turn, Unturned } from './layered.js';
 import type { Names } from './locate.js';
 import type { Sizes } from './sizes.js';
 import type { Slides } from './windows.js';
@@ -16,7 +17,7 @@ export interface Read {
 
 /** What one family has besides that all have. */
 export interface More {
-  readonly config?: Partial<LanguageModelConfig>;
+  readonly config?: Partial<Unturned>;
   readonly names?: Partial<Names>;
 }
 
@@ -36,6 +37,15 @@ export interface Hub {
   /** The default of tie_word_embeddings. */
   readonly isTied?: boolean;
   readonly slides?: Slides;
+  /** The field of the width of windows and its default, where it is not sliding_window. */
+  readonly window?: readonly [field: string, fallback: number];
+  /** The field of the base of the rotation beside the usual ones, and its default where that is not 10,000. */
+  readonly theta?: string;
+  readonly base?: number;
+  /** Of a rotation of their own in layers with a window the field of the base, and its default. */
+  readonly local?: readonly [field: string, fallback: number];
+  /** Scalings that this family alone has. */
+  readonly scalings?: readonly string[];
   /** Fields that change what is computed, with the values at which the model computes as the family does here. */
   readonly fixed: Fixed;
   /** How the classes begin whose code files of the family bring along (auto_map), and by which the family is read here. */
@@ -53,10 +63,15 @@ interface Gguf {
   /** Keys below the architecture that it has besides those of all. */
   readonly keys?: string;
   readonly isInterleaved?: boolean;
-  /** Which layers have the window that is there. */
-  readonly slides?: (layer: number) => boolean;
+  /** Which layers have the window that is there, where the file may say how often one has none. */
+  readonly slides?: (layer: number, period?: number) => boolean;
   /** Whether a window must be there. */
   readonly needsWindow?: boolean;
+  /** The base of the rotation of all layers, and of one that layers with a window have, where files leave it out. */
+  readonly base?: number;
+  readonly local?: number;
+  /** Whether files may have a factor for each pair of the rotation. */
+  readonly hasFactors?: boolean;
   readonly more?: (fields: Fields, sizes: Sizes, file: ModelFile) => More;
 }
 
@@ -64,9 +79,11 @@ export interface Family {
   /** The `model_type`s of the hub; the first is what files of GGUF are called. */
   readonly types: readonly string[];
   /** What it is in whichever file. */
-  readonly traits: Partial<LanguageModelConfig>;
+  readonly traits: Partial<Unturned>;
   /** What follows from its sizes. */
-  readonly scaled?: (sizes: Sizes) => Partial<LanguageModelConfig>;
+  readonly scaled?: (sizes: Sizes) => Partial<Unturned>;
+  /** What turns each layer; undefined for the same in all. */
+  readonly layers?: (config: Unturned, fields: Fields) => readonly Turn[] | undefined;
   readonly hub?: Hub;
   readonly gguf?: Gguf;
 }

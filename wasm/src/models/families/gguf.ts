@@ -1,15 +1,18 @@
 // Models of GGUF: from the metadata, as llama.cpp's converter writes it, to a config. A size or number that should be there is
 // not guessed.
 
+import type { ModelRotary } from '../../api/model-config.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
-import { withDirection } from './direction.js';
 import type { Family, Read } from './family.js';
 import { all, type Fixed } from './fixed.js';
 import { ggufModules } from './gguf-names.js';
 import * as known from './index.js';
+import { type Unturned, withBothSides, withDirection, withTurns } from './layered.js';
 import { ggufRotary } from './rope.js';
+import { longFactors } from './rope-factors.js';
 import { sizesOf, words } from './sizes.js';
+import { checkComputed } from './unread.js';
 import { ggufWindow } from './windows.js';
 
 type OfGguf = Family & Required<Pick<Family, 'gguf'>>;
@@ -51,14 +54,32 @@ function checkKnown(fields: Fields, own: readonly string[]): void {
   }
 }
 
+const ropeArrays = /^rope_(freqs|factors_(short|long))\.weight$/;
+
+const localBase = 'rope.freq_base_swa';
+
+/** The rotation of layers with a window, where the family has one. */
+function localRotary(
+  fields: Fields,
+  { local }: OfGguf['gguf'],
+  full: ModelRotary | undefined,
+): ModelRotary | undefined {
+  if (local === undefined) return undefined;
+  const rotaryDim = full?.rotaryDim;
+  return { base: fields.number(localBase, local), ...(rotaryDim !== undefined && { rotaryDim }) };
+}
+
 /** What a GGUF file says of its model. */
 export function readGguf(file: ModelFile): Read {
   const { metadata, tensors } = file;
   const general = new Fields('metadata', metadata);
   general.only('general.type', 'model');
-  const { types, traits, scaled, gguf } = general.choice('general.architecture', families);
+  checkComputed(general, 'general.architecture');
+  const family = general.choice('general.architecture', families);
+  const { types, traits, scaled, gguf } = family;
   const fields = general.under(`${gguf.architecture}.`);
-  checkKnown(fields, words(gguf.keys ?? ''));
+  const ofLocal = gguf.local === undefined ? '' : localBase;
+  checkKnown(fields, words(`${gguf.keys ?? ''} ${ofLocal}`));
   const sizes = sizesOf(fields, sizeKeys);
   const { dK = sizes.dModel / sizes.numHeads } = sizes;
   fields.only('attention.value_length', dK);
@@ -67,14 +88,15 @@ export function readGguf(file: ModelFile): Read {
   fields.only('vocab_size', vocabulary);
   const isRms = traits.normType === 'rms';
   const more = gguf.more?.(fields, sizes, file);
-  const config: Read['config'] = {
+  const hasFactors = gguf.hasFactors === true && tensors.has(longFactors);
+  const config: Unturned & { family: string } = {
     ...{ ...traits, family: types[0] ?? '', ...sizes, ...scaled?.(sizes), vocabulary },
     activation: traits.activation ?? (isRms ? 'swiglu' : 'gelu'),
     epsilon: fields.number(`attention.layer_norm_${isRms ? 'rms_' : ''}epsilon`),
     ...(traits.positions === 'rotary' && {
       rotary: {
         ...traits.rotary,
-        ...ggufRotary(fields, dK, sizes.maxLength),
+        ...ggufRotary(fields, dK, sizes, { base: gguf.base, hasFactors }),
         ...(gguf.isInterleaved && { interleaved: true }),
       },
     }),
@@ -87,10 +109,12 @@ export function readGguf(file: ModelFile): Read {
   // An encoder without a head says what nothing follows.
   if (traits.head === false) fields.only('attention.causal', false);
   const isCausal = fields.flag('attention.causal', config.causal ?? true);
+  const local = localRotary(fields, gguf, config.rotary);
+  const turned = withTurns(withBothSides(config), family.layers?.(config, fields), local);
   return {
-    config: withDirection(config, isCausal, fields.pathOf('attention.causal')),
+    config: withDirection(turned, isCausal, fields.pathOf('attention.causal')),
     names: {
-      ...{ layers: 'blk.', ignored: /^rope_freqs\.weight$/ },
+      ...{ layers: 'blk.', ignored: hasFactors ? ropeArrays : /^rope_freqs\.weight$/ },
       modules: { ...ggufModules, ...gguf.modules },
       ...more?.names,
     },

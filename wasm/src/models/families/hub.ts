@@ -4,13 +4,14 @@
 import type { LanguageModelConfig } from '../../api/model-config.js';
 import { refuseUnsupported } from '../errors.js';
 import type { Fields } from '../fields.js';
-import { withDirection } from './direction.js';
 import type { Family, Hub, Read } from './family.js';
 import { common, type Fixed } from './fixed.js';
 import * as all from './index.js';
 import { jinaType } from './jina-bert-v2.js';
-import { hubRotary } from './rope.js';
+import { type Unturned, withBothSides, withDirection, withTurns } from './layered.js';
+import { hubLocal, hubRotary } from './rope.js';
 import { sizesOf, words } from './sizes.js';
+import { checkComputed } from './unread.js';
 import { hubWindow } from './windows.js';
 
 type Activation = NonNullable<LanguageModelConfig['activation']>;
@@ -80,6 +81,7 @@ function activationOf(fields: Fields, { traits, hub }: OfHub): Activation {
 
 /** What config.json says of a model. */
 export function readHub(fields: Fields): Read {
+  checkComputed(fields, 'model_type');
   const given = fields.choice('model_type', families);
   const isJina = given.types.includes('bert') && fields.get('position_embedding_type') === 'alibi';
   const family = isJina ? jinaType : fields.text('model_type');
@@ -91,7 +93,7 @@ export function readHub(fields: Fields): Read {
   const sizes = sizesOf(fields, hub.sizes ?? usualSizes, hub.isFourfold);
   const { epsilon = traits.normType === 'rms' ? 'rms_norm_eps' : 'layer_norm_eps' } = hub;
   const more = hub.more?.(fields, sizes);
-  const config: Read['config'] = {
+  const config: Unturned & { family: string } = {
     ...{ ...traits, family, ...sizes, ...scaled?.(sizes) },
     activation: activationOf(fields, described),
     vocabulary: fields.count('vocab_size'),
@@ -100,18 +102,20 @@ export function readHub(fields: Fields): Read {
     ...(traits.positions === 'rotary' && {
       rotary: traits.rotary?.base
         ? traits.rotary
-        : { ...traits.rotary, ...hubRotary(fields, sizes, hub.share) },
+        : { ...traits.rotary, ...hubRotary(fields, sizes, hub, hub.local && 'full_attention') },
     }),
     ...(traits.head !== false && {
       tiedEmbeddings: fields.flag('tie_word_embeddings', hub.isTied ?? false),
     }),
-    ...hubWindow(fields, sizes.numLayers, hub.slides),
+    ...hubWindow(fields, sizes.numLayers, hub.slides, hub.window),
     ...more?.config,
   };
   const usual = config.causal ?? true;
   const isCausal = fields.isEmpty('is_causal') ? usual : fields.flag('is_causal');
+  const local = hubLocal(fields, sizes, hub, config.rotary);
+  const turned = withTurns(withBothSides(config), described.layers?.(config, fields), local);
   return {
-    config: withDirection(config, isCausal, fields.pathOf('is_causal')),
+    config: withDirection(turned, isCausal, fields.pathOf('is_causal')),
     names: { ...hub.names, ...more?.names },
   };
 }

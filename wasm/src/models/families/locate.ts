@@ -41,6 +41,8 @@ export interface Names {
   readonly isLessOne?: boolean;
   /** Arrays that a file may have besides, of which nothing is needed: what is computed anew. */
   readonly ignored?: RegExp;
+  /** Arrays of heads and other parts of this family that are not computed. */
+  readonly heads?: RegExp;
   /** The row of the table of positions that the first token has. */
   readonly firstPosition?: number;
   /** Arrays that the files have not, as 'up.bias' or 'norm1.weight': a bias is zeros, a gain is ones. */
@@ -51,7 +53,7 @@ export interface Names {
 
 /** By one word for each module; '-' stands for one that the family has not. */
 const order =
-  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm'.split(
+  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias'.split(
     ' ',
   ) as Module[];
 export const named = (text: string): Names['modules'] =>

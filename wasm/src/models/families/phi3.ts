@@ -1,7 +1,8 @@
-// Phi-3 and Phi-4 of the short context: Llama with q, k and v in one map, and gate and up in another.
+// Phi-3 and Phi-4: Llama with q, k and v in one map, and gate and up in another; those of the long context have a factor for each
+// pair of the rotation.
 
 import type { Family } from './family.js';
-import { all, llamaFixed, slides } from './fixed.js';
+import { llamaFixed, slides } from './fixed.js';
 import { fusedQkv } from './gguf-names.js';
 import { llamaNames, rms } from './llama.js';
 
@@ -18,15 +19,10 @@ export const phi3: Family = {
       modules: { ...llamaNames.modules, q: qkv, k: qkv, v: qkv, gate, up: gate },
     },
     slides: (fields) => (fields.has('sliding_window') ? () => true : undefined),
-    // Its scalings, whatever their name, have a factor for each pair.
-    fixed: { ...llamaFixed, ...slides, ...all('rope_scaling') },
-    more: (fields) => {
-      fields.part('rope_parameters')?.only('rope_type', 'default');
-      return {};
-    },
+    ...{ fixed: { ...llamaFixed, ...slides }, scalings: ['longrope', 'su'] },
   },
   gguf: {
-    ...{ architecture: 'phi3', slides: () => true },
+    ...{ architecture: 'phi3', slides: () => true, hasFactors: true },
     modules: { ...fusedQkv, gate: up, up },
   },
 };

@@ -1,19 +1,41 @@
 // Rotary positions, as files say them.
 
-import type { ModelRotary } from '../../api/model-config.js';
+import type { LongRopeScaling, ModelRotary } from '../../api/model-config.js';
 import { isArray, isRecord } from '../../arguments/values.js';
 import { refuse, refuseUnsupported } from '../errors.js';
 import { agreed, type Fields, oneOf } from '../fields.js';
+import type { Hub } from './family.js';
 import { type Sizes, words } from './sizes.js';
+
+const original = 'original_max_position_embeddings';
+
+/** The kind of scaling; 'default' is none. */
+function kindOf(rope: Fields): unknown {
+  const [, kind = 'rope_type'] = agreed([rope, 'rope_type'], [rope, 'type']) ?? [];
+  return rope.get(kind) ?? 'default';
+}
+
+/** A factor for each pair, as transformers reads them. */
+function longRope(rope: Fields, fields: Fields, maxLength: number): LongRopeScaling {
+  for (const field of ['short_mscale', 'long_mscale']) rope.only(field);
+  const originalLength = (rope.has(original) ? rope : fields).count(original);
+  const stretched = maxLength / originalLength;
+  const factor = fields.has(original) ? stretched : rope.number('factor', stretched);
+  const usual = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(originalLength));
+  return {
+    ...{ type: 'longrope', originalLength },
+    ...{ shortFactors: rope.numbers('short_factor'), longFactors: rope.numbers('long_factor') },
+    attentionFactor: rope.number('attention_factor', usual),
+  };
+}
 
 /** How positions beyond the trained length are stretched. */
 function scalingOf(rope: Fields, fields: Fields, maxLength: number): ModelRotary['scaling'] {
-  const [, kind = 'rope_type'] = agreed([rope, 'rope_type'], [rope, 'type']) ?? [];
-  const type = rope.get(kind) ?? 'default';
-  if (type === 'default') return undefined;
+  const type = kindOf(rope);
+  if (type === 'default' || type === 'dynamic') return undefined;
+  if (type === 'longrope' || type === 'su') return longRope(rope, fields, maxLength);
   const factor = rope.number('factor');
   if (type === 'linear') return { type, factor };
-  const original = 'original_max_position_embeddings';
   const originalLength = (rope.has(original) ? rope : fields).count(original, maxLength);
   if (type === 'llama3') {
     const lowFrequencyFactor = rope.number('low_freq_factor');
@@ -33,11 +55,19 @@ const ropeKinds = ['default', 'linear', 'yarn', 'llama3'];
 /** What is known of rope_parameters; a kind of scaling leaves those of the others alone, as transformers does. */
 const ropeFields = words(
   'rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings low_freq_factor ' +
-    'high_freq_factor beta_fast beta_slow attention_factor mscale mscale_all_dim truncate finetuned',
+    'high_freq_factor beta_fast beta_slow attention_factor mscale mscale_all_dim truncate finetuned ' +
+    'short_factor long_factor short_mscale long_mscale alpha',
 );
 
-/** The object with what is said of the rotation, of which newer files have one for each kind of layer. */
-function ropeOf(fields: Fields): Fields | undefined {
+/**
+ * The object with what is said of the rotation, of which newer files have one for each kind of layer: that of `wanted`, or the one
+ * that all have.
+ */
+function ropeOf(
+  fields: Fields,
+  wanted: string | undefined,
+  scalings: readonly string[],
+): Fields | undefined {
   const [newer, older] = ['rope_parameters', 'rope_scaling'];
   const isTwice = fields.has(newer) && fields.has(older);
   if (isTwice && fields.textOf(newer) !== fields.textOf(older))
@@ -45,24 +75,35 @@ function ropeOf(fields: Fields): Fields | undefined {
   const rope = fields.part(oneOf(fields, newer, older));
   const isObject = (value: unknown): boolean => isRecord(value) && !isArray(value);
   const kinds = rope?.names().filter((name) => isObject(rope.get(name))) ?? [];
-  const [kind] = kinds;
+  const kind = wanted !== undefined && kinds.includes(wanted) ? wanted : kinds[0];
   const own = kind === undefined ? rope : rope?.part(kind);
   if (rope && kind !== undefined) {
     const text = rope.textOf(kind);
-    const other = kinds.find((each) => rope.textOf(each) !== text);
+    const other = kinds.find((each) => wanted === undefined && rope.textOf(each) !== text);
     if (other !== undefined)
       refuseUnsupported(`${rope.name} differs in ${kind} and ${other}`, 'one for all layers');
     for (const name of rope.names()) if (!kinds.includes(name)) rope.only(name);
   }
-  for (const name of ['rope_type', 'type']) own?.only(name, ...ropeKinds);
+  for (const name of ['rope_type', 'type']) own?.only(name, ...ropeKinds, ...scalings);
   for (const name of own?.names() ?? []) if (!ropeFields.includes(name)) own?.only(name);
   return own;
 }
 
-/** Of config.json; `share` is the part of a head that is rotated where it does not say that, null if it must. */
-export function hubRotary(fields: Fields, sizes: Sizes, share: number | null = 1): ModelRotary {
+/** The base where it is stretched with the part of a head that is rotated, as Hunyuan has it. */
+function stretchedBase(rope: Fields, base: number, dK: number): number {
+  const alpha = rope.number('alpha');
+  if (!(alpha > 0)) refuse(`${rope.pathOf('alpha')} is ${alpha}`, 'a number above 0');
+  return base * alpha ** (dK / (dK - 2));
+}
+
+/**
+ * Of config.json: the rotation of the family, or with `kind` that of the layers of this kind where newer files have one for each.
+ * The share of a head that is rotated is 1 where neither the file nor the family says it.
+ */
+export function hubRotary(fields: Fields, sizes: Sizes, hub: Hub, kind?: string): ModelRotary {
   const { dModel, numHeads, dK = dModel / numHeads, maxLength } = sizes;
-  const rope = ropeOf(fields);
+  const { share = 1, base: fallback = 10_000, theta = 'rope_theta', scalings = [] } = hub;
+  const rope = ropeOf(fields, kind, scalings);
   const factor = 'partial_rotary_factor';
   const [of, name] = agreed([rope, factor], [fields, factor], [fields, 'rotary_pct']) ?? [
     fields,
@@ -70,18 +111,39 @@ export function hubRotary(fields: Fields, sizes: Sizes, share: number | null = 1
   ];
   const part = of.number(name, share ?? undefined);
   if (!(part > 0 && part <= 1)) refuse(`${of.pathOf(name)} is ${part}`, '(0, 1]');
-  const theta = 'rope_theta';
-  const [at, base] = agreed([rope, theta], [fields, theta], [fields, 'rotary_emb_base']) ?? [
-    fields,
-    theta,
-  ];
+  const [at, baseName] = agreed(
+    ...([
+      [rope, 'rope_theta'],
+      [fields, theta],
+      [fields, 'rotary_emb_base'],
+    ] as const),
+  ) ?? [fields, theta];
   const scaling = rope && scalingOf(rope, fields, maxLength);
+  // The default of transformers.
+  const base = at.number(baseName, fallback);
   return {
-    // The default of transformers, for each of these families.
-    base: at.number(base, 10_000),
+    base: rope && kindOf(rope) === 'dynamic' ? stretchedBase(rope, base, dK) : base,
     ...(part !== 1 && { rotaryDim: Math.floor(dK * part) }),
     ...(scaling && { scaling }),
   };
+}
+
+/** The rotation of layers with a window, where the family has one: without a scaling but for what newer files say. */
+export function hubLocal(
+  fields: Fields,
+  sizes: Sizes,
+  hub: Hub,
+  full: ModelRotary | undefined,
+): ModelRotary | undefined {
+  if (!hub.local || !full) return undefined;
+  const [theta, base] = hub.local;
+  const kind = 'sliding_attention';
+  const isApart = isRecord(
+    fields.part(oneOf(fields, 'rope_parameters', 'rope_scaling'))?.get(kind),
+  );
+  if (isApart) return hubRotary(fields, sizes, { ...hub, theta, base }, kind);
+  const { rotaryDim } = full;
+  return { base: fields.number(theta, base), ...(rotaryDim !== undefined && { rotaryDim }) };
 }
 
 /** As llama.cpp: linear where no type is told, the factor by its old name too, and 0 for none. */
@@ -107,12 +169,24 @@ function ggufScaling(fields: Fields, maxLength: number): ModelRotary['scaling'] 
   };
 }
 
-/** Of GGUF. The scaling of Llama 3 is an array of the file, see rope-factors.ts. */
-export function ggufRotary(fields: Fields, width: number, maxLength: number): ModelRotary {
+/** Of a file with a factor for each pair, which are not read yet. */
+const ggufLong = (fields: Fields, maxLength: number): LongRopeScaling => ({
+  ...{ type: 'longrope', shortFactors: [], longFactors: [] },
+  originalLength: fields.count('rope.scaling.original_context_length', maxLength),
+  attentionFactor: fields.number('rope.scaling.attn_factor', 1),
+});
+
+/** Of GGUF. The scalings of Llama 3 and, with `hasFactors`, of Phi-3 are arrays of the file, see rope-factors.ts. */
+export function ggufRotary(
+  fields: Fields,
+  width: number,
+  { maxLength }: Sizes,
+  { base = 10_000, hasFactors = false }: { base?: number | undefined; hasFactors?: boolean },
+): ModelRotary {
   const rotaryDim = fields.count('rope.dimension_count', width);
-  const scaling = ggufScaling(fields, maxLength);
+  const scaling = hasFactors ? ggufLong(fields, maxLength) : ggufScaling(fields, maxLength);
   return {
-    base: fields.number('rope.freq_base', 10_000),
+    base: fields.number('rope.freq_base', base),
     ...(rotaryDim !== width && { rotaryDim }),
     ...(scaling && { scaling }),
   };

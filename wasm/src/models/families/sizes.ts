@@ -17,20 +17,23 @@ export type Sizes = Pick<
   'numLayers' | 'dModel' | 'numHeads' | 'dFeedForward' | 'maxLength' | 'numKvHeads' | 'dK'
 >;
 
-/** The field of `a|b` that is there; where both are they are the same. */
+/** The field of `a|b` that is there; where both are they are the same. Of `a=2` the number where it is not there. */
 const fieldOf = (fields: Fields, names: string): string => {
   const [first = '', ...more] = names.split('|');
   return agreed([fields, first], ...more.map((name) => [fields, name] as const))?.[1] ?? first;
 };
 
 export function sizesOf(fields: Fields, text: string, isFourfold = false): Sizes {
-  const names = words(text).map((name) => fieldOf(fields, name));
+  const parts = words(text).map((word) => word.split('='));
+  const names = parts.map(([name = '']) => fieldOf(fields, name));
   const layers = fields.count(names[0] ?? '');
+  const fallbackOf = (i: number): number | undefined =>
+    parts[i]?.[1] === undefined ? undefined : Number(parts[i][1]);
   const sizeOf = (name: string, i: number): number => {
     const isWidth = isFourfold && sizes[i] === 'dFeedForward';
     return layered.includes(sizes[i] ?? '') && fields.has(name)
       ? fields.perLayer(name, layers)
-      : fields.count(name, isWidth ? 4 * fields.count(names[1] ?? '') : undefined);
+      : fields.count(name, isWidth ? 4 * fields.count(names[1] ?? '') : fallbackOf(i));
   };
   const found = names.flatMap((name, i) =>
     i < 5 || fields.has(name) ? [[sizes[i] ?? '', sizeOf(name, i)] as const] : [],

@@ -32,38 +32,50 @@ function layerTypes(fields: Fields, layers: number): readonly unknown[] | undefi
 }
 
 /** Of config.json: windows of the layers that it names, or else that the family has. */
-export function hubWindow(fields: Fields, layers: number, family?: Slides): Window {
+export function hubWindow(
+  fields: Fields,
+  layers: number,
+  family?: Slides,
+  // The default of transformers, whose files leave defaults out.
+  [width, fallback]: readonly [string, number] = ['sliding_window', 4096],
+): Window {
   const types = layerTypes(fields, layers);
   const slides = family?.(fields);
   const isUsed = family !== undefined || fields.flag('use_sliding_window', true);
-  if (!slides || fields.isNull('sliding_window')) {
+  if (!slides || fields.isNull(width)) {
     // Of layers that slide nobody has said how far.
     if (types?.includes('sliding_attention'))
       refuseUnsupported(`${fields.pathOf('layer_types')} has "sliding_attention"`, 'a window');
-    if (!family && isUsed) fields.only('sliding_window');
+    if (!family && isUsed) fields.only(width);
     return {};
   }
   const all = Array.from({ length: layers }, (_, i) =>
     types ? types[i] === 'sliding_attention' : slides(i),
   );
-  // The default of transformers, whose files leave defaults out.
-  return windowOf(fields.count('sliding_window', 4096), all);
+  return windowOf(fields.count(width, fallback), all);
 }
 
 /** Of GGUF: `slides` are the layers of the family that have a window where no pattern says it. */
 export function ggufWindow(
   fields: Fields,
   { numLayers, maxLength }: Sizes,
-  slides: ((layer: number) => boolean) | undefined,
+  slides: ((layer: number, period?: number) => boolean) | undefined,
   isNeeded = false,
 ): Window {
   const [width, pattern] = ['attention.sliding_window', 'attention.sliding_window_pattern'];
   const window = isNeeded ? fields.count(width) : fields.count(width, 0, 0);
-  const said = fields.list(pattern)?.map((does) => Boolean(does));
+  // A list for all layers, or how often one has none.
+  const period =
+    slides && typeof fields.get(pattern) === 'number' ? fields.count(pattern) : undefined;
+  const said =
+    period === undefined ? fields.list(pattern)?.map((does) => Boolean(does)) : undefined;
   if (said && said.length !== numLayers)
     refuse(`${fields.pathOf(pattern)} has ${said.length} layers`, `${numLayers}`);
   // A row has no key that is further away than the window.
   if (window === 0 || (window >= maxLength && !isNeeded)) return {};
   if (!said && !slides) fields.only(width, 0);
-  return windowOf(window, said ?? Array.from({ length: numLayers }, (_, i) => !!slides?.(i)));
+  return windowOf(
+    window,
+    said ?? Array.from({ length: numLayers }, (_, i) => !!slides?.(i, period)),
+  );
 }
