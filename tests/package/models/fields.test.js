@@ -117,7 +117,7 @@ const samples = {
   num_hidden_layers: () => [{ num_hidden_layers: 3 }, shaped],
   hidden_size: () => [{ hidden_size: 32 }, shaped],
   num_attention_heads: (family) =>
-    isOneKind(family) && family !== 'bloom'
+    isOneKind(family) && !/^(bloom|mpnet)$/.test(family)
       ? [{ num_attention_heads: 8 }, at('numHeads'), 8]
       : [{ num_attention_heads: 8 }, /is \[|numHeads|head/],
   intermediate_size: () => [{ intermediate_size: 48 }, shaped],

@@ -157,10 +157,7 @@ export const ggufModels = {
         rotary: { base: 4096 },
       },
       {
-        more: {
-          ...{ 'attention.key_length': u32(16), 'rope.freq_base': f32(4096) },
-          ...{ 'rope.scaling.type': text('none'), 'rope.scaling.factor': f32(1) },
-        },
+        more: { 'attention.key_length': u32(16), 'rope.freq_base': f32(4096) },
       },
     ),
   olmo2: () =>
