@@ -94,7 +94,8 @@ for (const name of Object.keys(kinds)) {
     if (config.causal === false) {
       test(`${name}: lengths of rows, and segments`, () => {
         const keyLengths = [tokens, 4];
-        const tokenTypes = ids.map((_, i) => Number(i % tokens > 3));
+        const hasTypes = config.tokenTypes > 0;
+        const tokenTypes = hasTypes ? ids.map((_, i) => Number(i % tokens > 3)) : undefined;
         const { hidden } = model.forward(ids, { batch, keyLengths, tokenTypes });
         close(hidden.data, exact(ids, { batch, keyLengths, tokenTypes }).hidden, config, 'hidden');
       });
@@ -214,15 +215,19 @@ test('rows of weights and queries: those that are asked for, with the bits of al
 
 test('projections: softmax of attentionScale q k^T is the weights', () => {
   for (const name of Object.keys(kinds)) {
-    const { config, model } = world(name);
+    const { config, model, weights: arrays } = world(name);
     if (config.causal === false) continue;
     const ids = rowsOf(config, 9);
+    const { relativeMaxDistance: maxDistance } = model.config;
+    const relative =
+      config.relativeBuckets &&
+      engine.t5RelativeBias(arrays.relativeBias, 9, 9, { bidirectional: false, maxDistance });
     const { numHeads, numKvHeads, window, positions, attentionSoftcap } = model.config;
     const { layers } = model.forward(ids, { inspect: { weights: true, projections: true } });
     for (const [layer, { weights, q, k, v }] of layers) {
       const { attentionScale: scale } = model.config;
       const left = (Array.isArray(window) ? window[layer] : window) ?? -1;
-      const bias = positions === 'alibi' ? { kind: 'alibi' } : undefined;
+      const bias = positions === 'alibi' ? { kind: 'alibi' } : relative;
       const options = { causal: true, window: [left, -1], softcap: attentionSoftcap };
       const { weights: again } = engine.attention(q, k, v, {
         ...{ numHeads, numKvHeads, ...options, ...(bias && { bias }), ...(scale && { scale }) },
