@@ -201,7 +201,7 @@ describe('openModel: configs', () => {
     llama({ rope_scaling: { ...families.llama().config.rope_scaling, ...change } });
   for (const [what, [make, changes], code, ...says] of [
     ['no family', llama({ model_type: undefined }), invalid, 'config.model_type is undefined'],
-    ['an unknown family', llama({ model_type: 'mamba' }), unsupported, 'mamba', 'llama'],
+    ['an unknown family', llama({ model_type: 'unheard' }), unsupported, 'unheard', 'llama'],
     ['the family of a prototype', llama({ model_type: 'toString' }), unsupported, 'toString'],
     ['an unknown activation', llama({ hidden_act: 'relu2' }), unsupported, 'hidden_act is "relu2"', 'silu'],
     ['an activation that is a number', llama({ hidden_act: 1 }), invalid, 'hidden_act is 1'],
