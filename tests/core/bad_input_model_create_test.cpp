@@ -29,17 +29,11 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
        {kInvalid, "post_norms", "is true", "false"}},
       {[](auto& c, auto&) { c.rotary.scaling.type = RotaryScaling::Type::kLlama3; },
        {kInvalid, "rotary.scaling.original_length", "0", "at least 1"}},
-      {[](auto& c, auto&) {
-         c.windows = {windows.data(), {3}};
-       },
+      {[](auto& c, auto&) { c.windows = {windows.data(), {3}}; },
        {kRange, "windows[1]", "is -2", "at least -1"}},
-      {[](auto& c, auto&) {
-         c.windows = {windows.data(), {2}};
-       },
+      {[](auto& c, auto&) { c.windows = {windows.data(), {2}}; },
        {kShapeError, "windows", "is [2]", "[3]"}},
-      {[](auto& c, auto&) {
-         c.windows = {windows.data(), {3, 1}};
-       },
+      {[](auto& c, auto&) { c.windows = {windows.data(), {3, 1}}; },
        {kShapeError, "windows", "is [3,1]", "[3]"}},
       {[](auto& c, auto&) { c.windows.data = nullptr; },
        {kInvalid, "windows", "has no data", "[3]"}},
@@ -53,13 +47,9 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
        {kInvalid, "first_norm", "is false", "true"}},
       {[](auto& c, auto&) { c.qk_norm_of = static_cast<QkNorm>(3); },
        {kInvalid, "qk_norm_of", "is 3", "0 to 2"}},
-      {[](auto& c, auto&) {
-         c.rotations = {rotations.data(), {3}};
-       },
+      {[](auto& c, auto&) { c.rotations = {rotations.data(), {3}}; },
        {kRange, "rotations[1]", "is 3", "0 to 2"}},
-      {[](auto& c, auto&) {
-         c.rotations = {rotations.data(), {2}};
-       },
+      {[](auto& c, auto&) { c.rotations = {rotations.data(), {2}}; },
        {kShapeError, "rotations", "is [2]", "[3]"}},
       {[](auto& c, auto&) {
          c.rotations = {second.data(), {3}};
@@ -85,6 +75,12 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
       {[](auto& c, auto&) { c.head_bias = true; }, {kInvalid, "head_bias", "is true", "false"}},
       {[](auto& c, auto&) { c.symmetric_window = true; },
        {kInvalid, "symmetric_window", "is true", "false"}},
+      {[](auto& c, auto&) { c.encoder_layers = -1; },
+       {kRange, "encoder_layers", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.encoder_layers = 65'537; },
+       {kRange, "encoder_layers", "is 65537", "at most 65536"}},
+      {[](auto& c, auto&) { c.encoder_layers = 2; },
+       {kUnsupported, "positions", "is given with encoder_layers = 2", "none of the options"}},
       {[](auto& c, auto&) { c.relative_buckets = -1; },
        {kRange, "relative_buckets", "is -1", "at least 0"}},
       {[](auto& c, auto&) { c.relative_buckets = 1; },

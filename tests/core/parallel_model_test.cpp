@@ -60,6 +60,28 @@ void require_same_bits(const LanguageModelConfig& config, WeightFormat format, C
   CHECK(first_difference(alone, said(model, tokens, cache, workspace)) == "");
 }
 
+TEST_CASE("LanguageModel::encode: threads change no bit of what a source leads to",
+          "[model][parallel]") {
+  LanguageModelConfig config = wide("t5 decoder");
+  config.encoder_layers = 1;
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kInt8}) {
+    const ModelWeights weights(config, 3);
+    const LanguageModel model = weights.make(format);
+    const ModelTokens tokens(config, 2, 48, 4);
+    const auto logits = [&](Workspace& workspace) {
+      ModelSession session;
+      require_ok(ModelSession::create(model, {.batch = 2}, session));
+      require_ok(
+          model.encode({.ids = {tokens.ids.data(), {2, 48}}, .session = &session}, workspace));
+      return run(model, tokens, {.session = &session}, workspace).logits;
+    };
+    Workspace single;
+    Threads threads(3);
+    Workspace workspace(&threads.pool());
+    CHECK(first_difference(logits(single), logits(workspace)) == "");
+  }
+}
+
 TEST_CASE("LanguageModel: threads change no bit", "[model][parallel]") {
   unsigned count = 2;
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {

@@ -52,9 +52,12 @@ struct ModelSessionConfig {
   Index batch = 1;                         ///< rows of tokens side by side, at least 1
   Index capacity = 0;                      ///< most tokens of a row; 0 means the model's max_length
   CacheFormat format = CacheFormat::kF32;  ///< of keys and values
+  Index source_capacity =
+      0;  ///< of a model with an encoder: most tokens of a source; 0 means max_length
 };
 
-/// The keys and values of a conversation: one cache for each layer, all of the same length. Memory grows with the tokens that
+/// The keys and values of a conversation: one cache for each layer, all of the same length; with an encoder one more for each, of the
+/// source that LanguageModel::encode() has read. Memory grows with the tokens that
 /// are held, as KvCache says: forward() takes it for all layers before anything is computed.
 class ModelSession {
  public:
@@ -68,36 +71,41 @@ class ModelSession {
     std::swap(memory_, other.memory_);
     std::swap(config_, other.config_);
     std::swap(caches_, other.caches_);
+    std::swap(sources_, other.sources_);
     std::swap(layers_, other.layers_);
     return *this;
   }
 
   /// Makes the caches, with room for the first 64 tokens, for the active instruction set, which should be the model's: forward() refuses any other.
   /// Errors: kInvalidArgument (an empty or unfinished model, an encoder, no value of CacheFormat), kOutOfRange (batch, a capacity
-  /// above the model's max_length), kOutOfMemory, kUnsupported. On error `session` is as it was.
+  /// or source_capacity above the model's max_length, a source_capacity without an encoder), kOutOfMemory, kUnsupported. On error
+  /// `session` is as it was.
   static Status create(const LanguageModel& model, const ModelSessionConfig& config,
                        ModelSession& session) noexcept;
 
-  /// Forgets all tokens from `length` on. kOutOfRange unless 0 <= length <= length().
+  /// Forgets all tokens from `length` on, and nothing of the source. kOutOfRange unless 0 <= length <= length().
   Status truncate(Index length) noexcept;
+  /// Tokens of a row of the source that encode() has read; 0 before.
+  [[nodiscard]] Index source_length() const noexcept { return sources_ ? sources_[0].length() : 0; }
   /// Tokens of a row that are held.
   [[nodiscard]] Index length() const noexcept { return layers_ > 0 ? caches_[0].length() : 0; }
   /// As given to create(), with the capacity filled in.
   [[nodiscard]] const ModelSessionConfig& config() const noexcept { return config_; }
   /// Bytes that are taken for keys and values now.
   [[nodiscard]] std::size_t bytes() const noexcept;
-  /// Bytes of keys and values of `capacity` tokens: the most that it will take.
+  /// Bytes of keys and values of `capacity` tokens, and of `source_capacity`: the most that it will take.
   [[nodiscard]] std::uint64_t max_bytes() const noexcept;
 
  private:
   friend class LanguageModel;
   friend class ModelPass;
-  Status make_room(Index added) noexcept;
+  Status make_room(KvCache* caches, Index tokens) noexcept;
   void forget(Index length) noexcept;
 
   AlignedBuffer memory_;  ///< where the caches are
   ModelSessionConfig config_;
   KvCache* caches_ = nullptr;
+  KvCache* sources_ = nullptr;  ///< of the source; null without an encoder
   Index layers_ = 0;
 };
 
@@ -133,6 +141,7 @@ struct ModelHead {
 ///
 ///     x = scale embedding[ids], + tokenTypes[type], + positions[t] with kLearned and kSinusoidal, norm() with embedding_norm
 ///     kPre:  x = x + attention(norm1(x));  x = x + feed_forward(norm2(x))          each layer
+///            with an encoder between the two: x = x + cross(normCross(x), e)       e: the last stream of the encoder
 ///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
 ///     kAfter: x = x + postNorm1(attention(x));  x = x + postNorm2(feed_forward(x))
 ///     logits = softcap(norm(x) head + headBias)                                    without the norm with kPost
@@ -145,7 +154,9 @@ struct ModelHead {
 /// The arrays, in the order of array(): those of train::LanguageModelTrainer by the same names and of the same shapes, and besides
 /// "tokenTypes" [token_types, d_model], "embeddingNorm.gamma", ".beta" and "relativeBias" [relative_buckets, num_heads] after the
 /// embeddings, "layers.n.postNorm1.gamma" and "layers.n.postNorm2.gamma" (with ".beta" where layer norms have biases) after the
-/// sub-layers, and "headBias" [V] at the end. With kAfter there is no norm1 and no norm2, without first_norm no
+/// sub-layers, and "headBias" [V] at the end. With an encoder there are "layers.n.normCross.gamma" and "layers.n.cross.wq" to ".wo"
+/// before norm2, and after all others the arrays of the encoder, as "encoder.relativeBias", "encoder.layers.n.norm1.gamma" and
+/// "encoder.norm.gamma"; both read one embedding. With kAfter there is no norm1 and no norm2, without first_norm no
 /// "layers.0.norm1". Matrices and the embedding are kept in the format given to create(); everything else is float32.
 ///
 /// Memory: the weights in their format, once; tied embeddings are not kept twice; with relative_buckets also num_heads
@@ -191,6 +202,21 @@ class LanguageModel {
   /// Says that all arrays are filled; only then can the model be used. kInvalidArgument names the first that is not.
   Status finish() noexcept;
 
+  /// What encode() reads and writes.
+  struct EncodeArgs {
+    TensorView<const std::int32_t> ids;  ///< [B, S], dense, in [0, V): all of them are read
+    ModelSession* session = nullptr;     ///< whose tokens then attend to them
+  };
+
+  /// Runs the encoder on a source, and computes the keys and values of every cross-attention from what it gives, once for all
+  /// tokens that follow. An earlier source is replaced. The error bound is that of forward(). Everything is checked, and all memory
+  /// taken, before anything is computed: on error the session is as it was.
+  ///
+  /// Errors: kInvalidArgument (null data, strides, an empty or unfinished model, one without an encoder, no session or one of
+  /// another model), kShapeMismatch, kOutOfRange (an id, more tokens than the source_capacity, a session that holds tokens),
+  /// kOutOfMemory, kUnsupported.
+  Status encode(const EncodeArgs& args, Workspace& workspace) const noexcept;
+
   /// What forward() reads and writes.
   struct ForwardArgs {
     TensorView<const std::int32_t> ids;  ///< [B, T], dense, in [0, V); B and T at least 1
@@ -198,7 +224,7 @@ class LanguageModel {
         {};  ///< [B, T], in [0, token_types); absent means 0
     /// Tokens of each row that are read, [B], 0 to T; absent means all. Not with a session.
     TensorView<const std::int32_t> key_lengths = {};
-    /// The tokens follow those that it holds, and are added to it.
+    /// The tokens follow those that it holds, and are added to it. With an encoder there must be one that has a source.
     ModelSession* session = nullptr;
     /// Of every token: [B, T, V]; or of the last of each row alone: [B, 1, V]. May be absent.
     TensorView<float> logits = {};
@@ -226,8 +252,8 @@ class LanguageModel {
   /// Threads change no bit.
   ///
   /// Errors: kInvalidArgument (null data, strides, an empty or unfinished model, an empty session, a session of another model or
-  /// for an encoder, key_lengths with a session, token_types, logits or surprisal without a table or head for them, results that
-  /// share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
+  /// for an encoder, no session or one without a source where there is an encoder, key_lengths with a session, token_types, logits or
+  /// surprisal without a table or head for them, results that share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
   /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
@@ -248,6 +274,8 @@ class LanguageModel {
  private:
   friend class ModelSession;
   Status check(const ForwardArgs& args) const noexcept;
+  Status check_session(const char* caller, const ModelSession& session) const noexcept;
+  Status check_source(const EncodeArgs& args) const noexcept;
   AlignedBuffer memory_;         ///< where the state is
   ModelState* state_ = nullptr;  ///< null when empty
 };

@@ -97,6 +97,11 @@ struct LanguageModelConfig {
   /// adds them (T5): the same in every layer. 0 for none. Both directions have buckets unless the model is causal.
   Index relative_buckets = 0;
   Index relative_max_distance = 128;  ///< T5Options::max_distance, with relative_buckets
+  /// Layers of an encoder, of the sizes and kinds of the others and without causality. The model is its decoder then: each of its
+  /// `num_layers` has cross-attention, whose keys and values come from the encoder's last stream (T5). 0 for none. With kPre,
+  /// kNone and causal, and with neither windows nor parallel_residual, post_norms, qk_norm, token_types, embedding_norm or
+  /// first_norm = false.
+  Index encoder_layers = 0;
 };
 
 }  // namespace qkv

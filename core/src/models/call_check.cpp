@@ -45,7 +45,11 @@ Status check_session(const LanguageModelConfig& c,
                      const LanguageModel::ForwardArgs& args) noexcept {
   const ModelSession* session = args.session;
   if (!session) {
-    return {};
+    return c.encoder_layers == 0
+               ? Status{}
+               : refuse(StatusCode::kInvalidArgument, kModelForward,
+                        "@session is absent, expected one with a source: the model has an encoder, "
+                        "and its decoder attends to what that has read");
   }
   const ModelSessionConfig& s = session->config();
   if (s.capacity == 0) {
@@ -54,6 +58,10 @@ Status check_session(const LanguageModelConfig& c,
   }
   if (!c.causal) {
     return refuse(StatusCode::kInvalidArgument, kModelForward, kEncoder);
+  }
+  if (c.encoder_layers > 0 && session->source_length() == 0) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward,
+                  "@session has no source, expected one that encode() has read");
   }
   if (!args.key_lengths.absent()) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,

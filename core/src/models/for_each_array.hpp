@@ -53,9 +53,9 @@ struct AttentionArrays {
 template <class Matrix, class Norm>
 struct LayerArrays {
   LayerConfig config;
-  AttentionArrays<Matrix, Norm> attention;
+  AttentionArrays<Matrix, Norm> attention, cross;
   Matrix w1, w_gate, w2;
-  Norm norm1, post_norm1, norm2, post_norm2;
+  Norm norm1, post_norm1, norm_cross, norm2, post_norm2;
 };
 
 // A Visitor has
@@ -112,6 +112,19 @@ Status for_each_self_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>
              : Status{};
 }
 
+/// Cross-attention, if there is any, with its norm.
+template <class Matrix, class Norm, class Visitor>
+Status for_each_cross_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
+                                      Visitor& visitor) noexcept {
+  const LayerConfig& c = arrays.config;
+  if (!c.crosses) {
+    return {};
+  }
+  QKV_RETURN_IF_ERROR(
+      visit_norm(place.with("normCross."), c.norm, c.d_model, arrays.norm_cross, visitor));
+  return for_each_attention_array(c, place.with("cross."), arrays.cross, visitor);
+}
+
 /// The feed-forward layer, if there is one, with its norms.
 template <class Matrix, class Norm, class Visitor>
 Status for_each_feed_forward_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
@@ -138,12 +151,42 @@ Status for_each_feed_forward_array(ArrayPlace place, LayerArrays<Matrix, Norm>& 
              : Status{};
 }
 
-/// All arrays of a language model, which has members embedding, token_types, positions, embedding_norm, relative_bias, layers,
-/// norm, head.
-/// Fills in the config of each layer.
+/// What the arrays of a stack of layers are called.
+struct StackNames {
+  const char* relative_bias = "relativeBias";
+  const char* layers = "layers";
+  const char* norm = "norm.";
+};
+inline constexpr StackNames kEncoderNames = {"encoder.relativeBias", "encoder.layers",
+                                             "encoder.norm."};
+
+/// The arrays of the layers and of what stands around them, of a model with members relative_bias, layers and norm. Fills in the
+/// config of each layer.
+template <class Model, class Visitor>
+Status for_each_stack_array(const LanguageModelConfig& c, const StackNames& names, Model& model,
+                            Visitor& visitor) noexcept {
+  if (c.relative_buckets > 0) {
+    QKV_RETURN_IF_ERROR(visitor.visit(
+        TableSpec{names.relative_bias, c.relative_buckets, c.num_heads}, model.relative_bias));
+  }
+  QKV_RETURN_IF_ERROR(visitor.make_layers(c.num_layers, model));
+  for (Index n = 0; n < c.num_layers; ++n) {
+    auto& layer = model.layers[n];
+    const ArrayPlace place{names.layers, n};
+    layer.config = layer_config(c, n);
+    QKV_RETURN_IF_ERROR(for_each_self_attention_array(place, layer, visitor));
+    QKV_RETURN_IF_ERROR(for_each_cross_attention_array(place, layer, visitor));
+    QKV_RETURN_IF_ERROR(for_each_feed_forward_array(place, layer, visitor));
+  }
+  return c.norm == NormPlacement::kPost ? Status{}
+                                        : visit_norm(ArrayPlace{}.with(names.norm), norm_config(c),
+                                                     c.d_model, model.norm, visitor);
+}
+
+/// All arrays of a language model but those of its encoder. It has members embedding, token_types, positions, embedding_norm, head and
+/// those of for_each_stack_array().
 template <class Model, class Visitor>
 Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visitor) noexcept {
-  const NormConfig norm = norm_config(c);
   QKV_RETURN_IF_ERROR(
       visitor.visit_embedding(TableSpec{"embedding", c.vocabulary, c.d_model}, model.embedding));
   if (c.token_types > 0) {
@@ -155,24 +198,10 @@ Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visit
         visitor.visit(TableSpec{"positions", c.max_length, c.d_model}, model.positions));
   }
   if (c.embedding_norm) {
-    QKV_RETURN_IF_ERROR(visit_norm(ArrayPlace{}.with("embeddingNorm."), norm, c.d_model,
+    QKV_RETURN_IF_ERROR(visit_norm(ArrayPlace{}.with("embeddingNorm."), norm_config(c), c.d_model,
                                    model.embedding_norm, visitor));
   }
-  if (c.relative_buckets > 0) {
-    QKV_RETURN_IF_ERROR(visitor.visit(TableSpec{"relativeBias", c.relative_buckets, c.num_heads},
-                                      model.relative_bias));
-  }
-  QKV_RETURN_IF_ERROR(visitor.make_layers(c.num_layers, model));
-  for (Index n = 0; n < c.num_layers; ++n) {
-    auto& layer = model.layers[n];
-    layer.config = layer_config(c, n);
-    QKV_RETURN_IF_ERROR(for_each_self_attention_array({"layers", n}, layer, visitor));
-    QKV_RETURN_IF_ERROR(for_each_feed_forward_array({"layers", n}, layer, visitor));
-  }
-  if (c.norm != NormPlacement::kPost) {
-    QKV_RETURN_IF_ERROR(
-        visit_norm(ArrayPlace{}.with("norm."), norm, c.d_model, model.norm, visitor));
-  }
+  QKV_RETURN_IF_ERROR(for_each_stack_array(c, {}, model, visitor));
   if (c.head && !c.tied_embeddings) {
     return visitor.visit(MatrixSpec{{}, "head", "headBias", c.d_model, c.vocabulary, c.head_bias},
                          model.head);

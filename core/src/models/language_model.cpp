@@ -14,9 +14,13 @@
 namespace qkv {
 
 LanguageModel::~LanguageModel() {
-  if (state_) {
-    state_->~ModelState();
+  if (!state_) {
+    return;
   }
+  if (state_->encoder) {
+    state_->encoder->~ModelState();
+  }
+  state_->~ModelState();
 }
 
 Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat format,
@@ -28,11 +32,18 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   LanguageModel made;
-  QKV_RETURN_IF_ERROR(made.memory_.reserve((sizeof(ModelState) - 1) / sizeof(float) + 1));
+  const std::size_t states = whole.encoder_layers > 0 ? 2 : 1;
+  QKV_RETURN_IF_ERROR(made.memory_.reserve((states * sizeof(ModelState) - 1) / sizeof(float) + 1));
   made.state_ = new (made.memory_.data()) ModelState;
   made.state_->config = whole;
   made.state_->format = format;
   made.state_->kernels = table;
+  if (states == 2) {
+    made.state_->encoder = new (made.state_ + 1) ModelState;
+    made.state_->encoder->config = encoder_config(whole);
+    made.state_->encoder->kernels = table;
+    made.state_->encoder->decoder = made.state_;
+  }
   QKV_RETURN_IF_ERROR(made.state_->keep_config());
   QKV_RETURN_IF_ERROR(made.state_->reserve());
   model = std::move(made);
@@ -42,26 +53,34 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
 Status LanguageModel::check(const ForwardArgs& args) const noexcept {
   const LanguageModelConfig& c = state_->config;
   QKV_RETURN_IF_ERROR(check_call(c, args));
-  if (!args.session) {
-    return {};
-  }
-  const Index layers = args.session->layers_;
-  const KvCacheConfig& cache = args.session->caches_[0].config();
-  QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the session",
-                                         KvCacheAccess::kernels(args.session->caches_[0]),
-                                         state_->kernels));
+  return args.session ? check_session(kModelForward, *args.session) : Status{};
+}
+
+Status LanguageModel::check_session(const char* caller,
+                                    const ModelSession& session) const noexcept {
+  const LanguageModelConfig& c = state_->config;
+  const Index layers = session.layers_;
+  const KvCacheConfig& cache = session.caches_[0].config();
+  QKV_RETURN_IF_ERROR(check_same_kernels(
+      caller, "the session", KvCacheAccess::kernels(session.caches_[0]), state_->kernels));
   for (Index n = 1; n < layers; ++n) {
-    const Index held = args.session->caches_[n].length();
-    if (held != args.session->length()) {
-      return refuse(StatusCode::kOutOfRange, kModelForward,
+    const Index held = session.caches_[n].length();
+    if (held != session.length()) {
+      return refuse(StatusCode::kOutOfRange, caller,
                     "@session holds {} tokens in layer {} and {} in layer 0, expected the same "
                     "in every layer: truncate() makes them equal",
-                    held, n, args.session->length());
+                    held, n, session.length());
     }
+  }
+  if ((session.sources_ != nullptr) != (c.encoder_layers > 0)) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@session has {} for a source, expected {}: it belongs to another model",
+                  Verbatim{session.sources_ ? "room" : "no room"},
+                  Verbatim{session.sources_ ? "none" : "some"});
   }
   return layers == c.num_layers && cache.num_kv_heads == c.num_kv_heads && cache.d_k == c.d_k
              ? Status{}
-             : refuse(StatusCode::kInvalidArgument, kModelForward,
+             : refuse(StatusCode::kInvalidArgument, caller,
                       "@session has {} layers with {} heads of width {}, expected {} layers with "
                       "{} heads of width {}: it belongs to another model",
                       layers, cache.num_kv_heads, cache.d_k, c.num_layers, c.num_kv_heads, c.d_k);
@@ -82,7 +101,7 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   const ModelNeeds needs = needs_of(*state_, args, workspace.threads());
   QKV_RETURN_IF_ERROR(workspace.begin(needs.total()));
   if (args.session) {
-    QKV_RETURN_IF_ERROR(args.session->make_room(needs.length));
+    QKV_RETURN_IF_ERROR(args.session->make_room(args.session->caches_, before + needs.length));
   }
   ModelPass pass(*state_, args, needs, plan, workspace);
   for (Index begin = 0; begin < needs.length; begin += needs.piece) {

@@ -16,6 +16,7 @@ LayerConfig layer_config(const LanguageModelConfig& c, Index n) noexcept {
   layer.d_feed_forward = c.d_feed_forward;
   layer.activation = c.activation;
   layer.biases = c.biases.value_or(false);
+  layer.crosses = c.encoder_layers > 0;
   layer.parallel = c.parallel_residual;
   layer.norm = norm_config(c);
   layer.norms = {.input = pre,
@@ -42,6 +43,15 @@ LayerConfig layer_config(const LanguageModelConfig& c, Index n) noexcept {
   a.qk_norm_of = c.qk_norm_of;
   a.qkv_biases = c.qkv_biases.value_or(false);
   return layer;
+}
+
+LanguageModelConfig encoder_config(const LanguageModelConfig& c) noexcept {
+  LanguageModelConfig encoder = c;
+  encoder.num_layers = c.encoder_layers;
+  encoder.encoder_layers = 0;
+  encoder.causal = encoder.head = encoder.tied_embeddings = encoder.head_bias = false;
+  encoder.logit_softcap = 0.0F;
+  return encoder;
 }
 
 AttentionOptions attention_options(const LayerAttention& a) noexcept {

@@ -49,12 +49,13 @@ struct LayerAttention {
   }
 };
 
-/// One layer: attention, then a feed-forward layer.
+/// One layer: attention, cross-attention where there is an encoder, then a feed-forward layer.
 struct LayerConfig {
   Index d_model = 0;
   Index d_feed_forward = 0;  ///< 0: there is no feed-forward layer
   ModelActivation activation = ModelActivation::kGelu;
   bool biases = true;     ///< of the maps but those to q, k and v
+  bool crosses = false;   ///< it has cross-attention
   bool parallel = false;  ///< the feed-forward layer reads what attention reads, not its sum
   NormConfig norm;        ///< of all norms of the layer
   NormPlaces norms;
@@ -66,6 +67,9 @@ struct LayerConfig {
 
 /// Layer n of a model. `config` as check_model_config() left it.
 [[nodiscard]] LayerConfig layer_config(const LanguageModelConfig& config, Index n) noexcept;
+
+/// The encoder of a model that has one, as a model of its own. `config` as check_model_config() left it.
+[[nodiscard]] LanguageModelConfig encoder_config(const LanguageModelConfig& config) noexcept;
 
 /// The options of a layer's attention that do not depend on the tokens. Key lengths, slopes and offsets do.
 [[nodiscard]] AttentionOptions attention_options(const LayerAttention& attention) noexcept;

@@ -253,12 +253,23 @@ void ModelState::spread_bias() noexcept {
   }
 }
 
-Status ModelState::reserve() noexcept {
-  Declarer declarer(*this);
-  QKV_RETURN_IF_ERROR(for_each_array(config, *this, declarer));
+Status ModelState::reserve_bias() noexcept {
   if (config.relative_buckets > 0) {
     QKV_RETURN_IF_ERROR(distance_bias.reserve(capped_product(config.num_heads, distances())));
     bytes += distance_bias.capacity() * sizeof(float);
+  }
+  return {};
+}
+
+Status ModelState::reserve() noexcept {
+  Declarer declarer(*this);
+  QKV_RETURN_IF_ERROR(for_each_array(config, *this, declarer));
+  QKV_RETURN_IF_ERROR(reserve_bias());
+  if (encoder) {
+    QKV_RETURN_IF_ERROR(for_each_stack_array(encoder->config, kEncoderNames, *encoder, declarer));
+    QKV_RETURN_IF_ERROR(encoder->reserve_bias());
+    encoder->quantized_rows = quantized_rows;
+    bytes += encoder->bytes;
   }
   if (!layers[0].config.attention.alibi) {
     return {};
@@ -328,6 +339,9 @@ Status LanguageModel::finish() noexcept {
     }
   }
   state_->spread_bias();
+  if (state_->encoder) {
+    state_->encoder->spread_bias();
+  }
   state_->finished = true;
   return {};
 }

@@ -125,6 +125,41 @@ Status check_relative(const Caller& caller, const LanguageModelConfig& c) noexce
                 c.relative_buckets, c.relative_max_distance, c.causal ? 2 : 4, kMaxT5Buckets);
 }
 
+/// What a model with an encoder is made of: what is not said to be in an encoder or in cross-attention is in neither.
+Status check_encoder(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "encoder_layers", c.encoder_layers, 0));
+  if (c.encoder_layers == 0) {
+    return {};
+  }
+  if (c.encoder_layers > kMostLayers) {
+    return refuse(StatusCode::kOutOfRange, caller, "@encoder_layers is {}, expected at most {}",
+                  c.encoder_layers, kMostLayers);
+  }
+  const struct {
+    const char* name;
+    bool fits;
+  } parts[] = {{"causal", c.causal},
+               {"norm", c.norm == NormPlacement::kPre},
+               {"positions", c.positions == ModelPositions::kNone},
+               {"window", c.window < 0},
+               {"windows", c.windows.absent()},
+               {"parallel_residual", !c.parallel_residual},
+               {"post_norms", !c.post_norms},
+               {"qk_norm", !c.qk_norm},
+               {"token_types", c.token_types == 0},
+               {"embedding_norm", !c.embedding_norm},
+               {"first_norm", c.first_norm}};
+  for (const auto& part : parts) {
+    if (!part.fits) {
+      return refuse(StatusCode::kUnsupported, caller,
+                    "{} is given with @encoder_layers = {}, expected a causal decoder with norms "
+                    "before its parts, and none of the options of other models",
+                    Argument{part.name}, c.encoder_layers);
+    }
+  }
+  return {};
+}
+
 /// A cap of scores or logits.
 Status check_softcap(const Caller& caller, const char* name, float softcap) noexcept {
   return std::isfinite(softcap) && softcap >= 0.0F
@@ -160,6 +195,7 @@ Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
                   "@symmetric_window is true, expected false with @causal");
   }
   QKV_RETURN_IF_ERROR(check_relative(caller, c));
+  QKV_RETURN_IF_ERROR(check_encoder(caller, c));
   return check_per_layer(caller, "windows", c.windows, c.num_layers, -1,
                          std::numeric_limits<Index>::max());
 }

@@ -88,7 +88,7 @@ void ModelPass::embed(const ModelPiece& piece) noexcept {
     for (Index t = 0; t < piece.tokens(); ++t) {
       float* row = x_ + (b * piece.tokens() + t) * d;
       const Index at = b * needs_.length + piece.begin + t;
-      read_column(*state_.kernels, state_.embedding, args_.ids.data[at], row);
+      read_column(*state_.kernels, state_.tokens(), args_.ids.data[at], row);
       for (Index i = 0; c_.embedding_scale != 1.0F && i < d; ++i) {
         row[i] *= c_.embedding_scale;
       }
@@ -186,6 +186,17 @@ void ModelPass::ablate(Index n, Index rows) const noexcept {
   }
 }
 
+/// What cross-attention of layer n to the source makes of the rows that go on, in s_.
+void ModelPass::cross(Index n, const ModelPiece& piece, const float* x, const Rows& rows) noexcept {
+  const auto& maps = state_.layers[n].cross;
+  const Index count = rows.count(needs_.batch);
+  apply_map(maps.wq, inputs({&maps.wq}, {x, count, c_.d_model}, stream_q_), q_);
+  plan_.attend_source(heads(piece, rows), args_.session->sources_[n], workspace_);
+  workspace_.rewind(mark_);
+  const Index width = c_.num_heads * c_.d_k;
+  apply_map(maps.wo, inputs({&maps.wo}, {o_, count, width}, stream_q_), s_);
+}
+
 // -------------------------------------------------------------------------------------- feed-forward
 
 /// h = f(h), or f(gate) h in layers with a gate, of which GEGLU overwrites the gate.
@@ -252,7 +263,7 @@ class ModelPass::Block {
         count_(pass.needs_.batch * piece.tokens()) {}
 
   float* normalize_input(Sublayer part, const float* x) noexcept {
-    p_.normalize(part == Sublayer::kAttention ? layer_.norm1 : layer_.norm2, x, p_.a_, count_);
+    p_.normalize(norm_of(part), x, p_.a_, count_);
     return p_.a_;
   }
   float* normalize_output(Sublayer part, float* y) noexcept {
@@ -261,12 +272,14 @@ class ModelPass::Block {
     return y;
   }
   float* normalize_sum(Sublayer part, float* x) noexcept {
-    p_.normalize(part == Sublayer::kAttention ? layer_.norm1 : layer_.norm2, x, x, count_);
+    p_.normalize(norm_of(part), x, x, count_);
     return x;
   }
   float* compute(Sublayer part, float* x) noexcept {
     if (part == Sublayer::kAttention) {
       attention(x);
+    } else if (part == Sublayer::kCross) {
+      p_.cross(n_, piece_, x, rows_);
     } else {
       p_.feed_forward(layer_, x, count_, p_.s_);
     }
@@ -276,10 +289,15 @@ class ModelPass::Block {
     p_.add(x, y, count_ * p_.c_.d_model);
     return x;
   }
-  static constexpr bool crosses() noexcept { return false; }
+  [[nodiscard]] bool crosses() const noexcept { return layer_.config.crosses; }
   [[nodiscard]] bool goes_on() const noexcept { return count_ > 0; }
 
  private:
+  [[nodiscard]] const ModelNorm& norm_of(Sublayer part) const noexcept {
+    return part == Sublayer::kAttention ? layer_.norm1
+           : part == Sublayer::kCross   ? layer_.norm_cross
+                                        : layer_.norm2;
+  }
   /// Of all tokens; after it the stream has only the rows that go on.
   void attention(const float* x) noexcept {
     p_.project(layer_, piece_, x, rows_);

@@ -63,6 +63,7 @@ class ModelPass {
     return args_.session ? &args_.session->caches_[n] : nullptr;
   }
   void ablate(Index n, Index rows) const noexcept;
+  void cross(Index n, const ModelPiece& piece, const float* x, const Rows& rows) noexcept;
 
   void activate(float* h, Index elements) const noexcept;
   void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;

@@ -14,6 +14,9 @@ namespace qkv {
 ModelSession::~ModelSession() {
   for (Index n = 0; n < layers_; ++n) {
     caches_[n].~KvCache();
+    if (sources_) {
+      sources_[n].~KvCache();
+    }
   }
 }
 
@@ -37,24 +40,44 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
     return refuse(StatusCode::kOutOfRange, kName, "@capacity is {}, expected 1 to {}", capacity,
                   c.max_length);
   }
+  const bool has_source = c.encoder_layers > 0;
+  Index& source = made.config_.source_capacity;
+  source = source == 0 && has_source ? c.max_length : source;
+  if (!has_source && source != 0) {
+    return refuse(StatusCode::kOutOfRange, kName,
+                  "@source_capacity is {}, expected 0: the model has no encoder", source);
+  }
+  if (has_source && (source < 1 || source > c.max_length)) {
+    return refuse(StatusCode::kOutOfRange, kName, "@source_capacity is {}, expected 1 to {}",
+                  source, c.max_length);
+  }
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   constexpr std::size_t kFloats = (sizeof(KvCache) + sizeof(float) - 1) / sizeof(float);
-  QKV_RETURN_IF_ERROR(made.memory_.reserve(capped_product(c.num_layers, kFloats)));
+  QKV_RETURN_IF_ERROR(
+      made.memory_.reserve(capped_product((has_source ? 2 : 1) * c.num_layers, kFloats)));
   made.caches_ = reinterpret_cast<KvCache*>(made.memory_.data());
+  made.sources_ = has_source ? made.caches_ + c.num_layers : nullptr;
+  KvCacheConfig cache = {.batch = config.batch,
+                         .num_kv_heads = c.num_kv_heads,
+                         .capacity = capacity,
+                         .d_k = c.d_k,
+                         .d_v = c.d_k,
+                         .format = config.format};
+  KvCacheConfig of_source = cache;
+  of_source.capacity = source;
   for (Index n = 0; n < c.num_layers; ++n) {
     new (made.caches_ + n) KvCache;
+    if (has_source) {
+      new (made.sources_ + n) KvCache;
+    }
     made.layers_ = n + 1;
-    QKV_RETURN_IF_ERROR(KvCacheAccess::prepare(*table,
-                                               {.batch = config.batch,
-                                                .num_kv_heads = c.num_kv_heads,
-                                                .capacity = capacity,
-                                                .d_k = c.d_k,
-                                                .d_v = c.d_k,
-                                                .format = config.format},
-                                               made.caches_[n]));
+    QKV_RETURN_IF_ERROR(KvCacheAccess::prepare(*table, cache, made.caches_[n]));
+    if (has_source) {
+      QKV_RETURN_IF_ERROR(KvCacheAccess::prepare(*table, of_source, made.sources_[n]));
+    }
   }
-  QKV_RETURN_IF_ERROR(made.make_room(std::min(capacity, kernels::kKeyBlock)));
+  QKV_RETURN_IF_ERROR(made.make_room(made.caches_, std::min(capacity, kernels::kKeyBlock)));
   session = std::move(made);
   return {};
 }
@@ -68,13 +91,14 @@ Status ModelSession::truncate(Index length) noexcept {
   return {};
 }
 
-/// Room in every layer, or in none: those that grew before one could not give it back.
-Status ModelSession::make_room(Index added) noexcept {
+/// Room for so many tokens in the cache of every layer, or in none: those that grew before one could not give it back.
+Status ModelSession::make_room(KvCache* caches, Index tokens) noexcept {
   for (Index n = 0; n < layers_; ++n) {
-    const Status status = KvCacheAccess::make_room(caches_ + n, added, layers_);
+    const Status status =
+        KvCacheAccess::make_room(caches + n, tokens - caches[n].length(), layers_);
     if (!status.ok()) {
       for (Index grown = 0; grown < n; ++grown) {
-        KvCacheAccess::shrink_to(caches_[grown], caches_[n]);
+        KvCacheAccess::shrink_to(caches[grown], caches[n]);
       }
       return status;
     }
@@ -93,13 +117,17 @@ void ModelSession::forget(Index length) noexcept {
 std::size_t ModelSession::bytes() const noexcept {
   std::size_t sum = 0;
   for (Index n = 0; n < layers_; ++n) {
-    sum += caches_[n].bytes();
+    sum += caches_[n].bytes() + (sources_ ? sources_[n].bytes() : 0);
   }
   return sum;
 }
 
 std::uint64_t ModelSession::max_bytes() const noexcept {
-  return layers_ > 0 ? static_cast<std::uint64_t>(layers_) * caches_[0].max_bytes() : 0;
+  if (layers_ == 0) {
+    return 0;
+  }
+  const std::uint64_t of_source = sources_ ? sources_[0].max_bytes() : 0;
+  return static_cast<std::uint64_t>(layers_) * (caches_[0].max_bytes() + of_source);
 }
 
 }  // namespace qkv

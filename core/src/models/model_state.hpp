@@ -78,11 +78,14 @@ struct ModelEntry {
   [[nodiscard]] bool full() const noexcept { return rows == all_rows(layout); }
 };
 
+/// A model, or the encoder of one.
 struct ModelState {
   LanguageModelConfig config;
   WeightFormat format = WeightFormat::kF32;  ///< asked for at create(); each matrix has its own
   bool quantized_rows = false;               ///< whether some matrix reads quantised rows
   const kernels::KernelTable* kernels = nullptr;
+  ModelState* encoder = nullptr;        ///< of a model that has one
+  const ModelState* decoder = nullptr;  ///< of an encoder: whose embedding it reads
   PackedLinear embedding, head;  ///< the embedding as [d_model, vocabulary]: as the head it may be
   AlignedBuffer positions, token_types;
   AlignedBuffer slopes;  ///< of ALiBi
@@ -99,6 +102,8 @@ struct ModelState {
 
   /// Takes the memory of all arrays and lists them.
   Status reserve() noexcept;
+  /// Takes the memory of distance_bias.
+  Status reserve_bias() noexcept;
   /// Copies the arrays of the config: the caller's may go.
   Status keep_config() noexcept;
   Status keep_factors() noexcept;
@@ -108,6 +113,10 @@ struct ModelState {
   }
   /// Fills distance_bias.
   void spread_bias() noexcept;
+  /// The embedding of tokens.
+  [[nodiscard]] const PackedLinear& tokens() const noexcept {
+    return decoder ? decoder->embedding : embedding;
+  }
   [[nodiscard]] const PackedLinear& last_map() const noexcept {
     return config.tied_embeddings ? embedding : head;
   }

@@ -30,6 +30,10 @@ std::size_t attention_needs(const ModelState& state, const ModelNeeds& needs,
                     .dk = c.d_k,
                     .dv = c.d_k};
       most = std::max(most, AttentionCut(plan, session != nullptr).total());
+      if (c.encoder_layers > 0) {
+        plan.shape.tk = session->source_length();
+        most = std::max(most, AttentionCut(plan, true).total());
+      }
     }
   }
   return most;

@@ -113,6 +113,23 @@ TensorView<const float> PassPlan::relative_bias(const PassHeads& heads) const no
   return view;
 }
 
+void PassPlan::attend_source(const PassHeads& heads, KvCache& source,
+                             Workspace& workspace) const noexcept {
+  AttentionArgs args = attention_args_;
+  args.q = heads.q;
+  args.out = heads.out;
+  // No new ones: all are there.
+  args.k = heads.k;
+  args.v = heads.v;
+  args.k.shape[2] = args.v.shape[2] = 0;
+  args.cache = &source;
+  args.options.causal = false;
+  AttentionPlan plan = attention_;
+  plan.shape.tq = heads.q.extent(2);
+  plan.shape.tk = source.length();
+  run_attention(plan, args, workspace);
+}
+
 void PassPlan::attend(const PassHeads& heads, const LayerAttention& layer, KvCache* cache,
                       const AttentionExtras& extras, Workspace& workspace) const noexcept {
   AttentionArgs args = attention_args_;

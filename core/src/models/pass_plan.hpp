@@ -46,6 +46,9 @@ class PassPlan {
   void attend(const PassHeads& heads, const LayerAttention& layer, KvCache* cache,
               const AttentionExtras& extras, Workspace& workspace) const noexcept;
 
+  /// Cross-attention of the queries of `heads` to all that a cache of the source holds.
+  void attend_source(const PassHeads& heads, KvCache& source, Workspace& workspace) const noexcept;
+
  private:
   /// One of the model's rotations; `plan` has kernels if a layer has it.
   struct Rotation {

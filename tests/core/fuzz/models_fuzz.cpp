@@ -45,6 +45,15 @@ LanguageModelConfig any_config(Input& in, std::vector<std::int32_t>& windows) {
   c.symmetric_window = in.chance(20);
   c.qk_norm_of = choice(in, QkNorm::kWhole);
   c.relative_buckets = in.chance(30) ? count(in, 0, 12) : 0;
+  if (in.chance(20)) {  // what an encoder goes with, most of the time
+    c.encoder_layers = in.chance(10) ? in.extreme() : in.in(1, 3);
+    c.norm = NormPlacement::kPre;
+    c.positions = ModelPositions::kNone;
+    c.window = -1;
+    c.windows = {};
+    c.causal = c.first_norm = true;
+    c.parallel_residual = c.post_norms = c.qk_norm = c.symmetric_window = false;
+  }
   c.token_types = in.chance(20) ? count(in, 0, 3) : 0;
   c.embedding_norm = in.chance(20);
   c.head = !in.chance(20);
@@ -78,7 +87,7 @@ class Session {
     }
     fill_rest();
     for (Index n = in_.in(1, 6); n > 0; --n) {
-      in_.chance(25) ? start() : in_.chance(15) ? truncate() : pass();
+      in_.chance(25) ? start() : in_.chance(15) ? truncate() : in_.chance(15) ? encode() : pass();
     }
   }
 
@@ -179,6 +188,8 @@ class Session {
     c.capacity = in_.chance(50) ? count(in_, 0, 9) : 0;
     c.format = choice(in_, CacheFormat::kBf16);
     const Index length = session_.length();
+    const bool has_source = model_.config().encoder_layers > 0;
+    c.source_capacity = in_.chance(has_source ? 50 : 5) ? count(in_, 0, 9) : 0;
     const Status status = ModelSession::create(model_, c, session_);
     if (!status.ok()) {
       require_refusal("ModelSession", "create", status);
@@ -186,6 +197,33 @@ class Session {
     if (session_.length() != (status.ok() ? 0 : length)) {
       fail("ModelSession::create: %lld tokens are there",
            static_cast<long long>(session_.length()));
+    }
+    if (status.ok() && has_source) {
+      encode();
+    }
+  }
+
+  /// A source for the session that is there, which keeps its own if it is refused.
+  void encode() {
+    const Index before = session_.source_length();
+    const Index held = session_.length();
+    Arena arena(in_);
+    const Index rows = in_.chance(95) ? session_.config().batch : in_.in(1, 3);
+    const Index most = std::max<Index>(session_.config().source_capacity, 1);
+    const Index length = in_.in(1, in_.chance(5) ? 12 : std::min<Index>(most, 9));
+    const LanguageModel::EncodeArgs a{
+        .ids = tokens(in_, arena, {rows, length}, model_.config().vocabulary),
+        .session = in_.chance(97) ? &session_ : nullptr};
+    arena.remember();
+    Workspace workspace;
+    const Status status = model_.encode(a, workspace);
+    arena.require_untouched("LanguageModel::encode");
+    if (!status.ok()) {
+      require_refusal(kModel, "encode", status);
+    }
+    if (session_.length() != held || session_.source_length() != (status.ok() ? length : before)) {
+      fail("LanguageModel::encode: a source of %lld tokens (%s)",
+           static_cast<long long>(session_.source_length()), status.message());
     }
   }
 

@@ -330,9 +330,7 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
   const Wrong rows[] = {
       {[](auto& c, auto&) { c.activation = ModelActivation::kGegluTanh; },
        {kUnsupported, "activation", "is kGegluTanh", "another"}},
-      {[](auto& c, auto&) {
-         c.windows = {kWindows, {c.num_layers}};
-       },
+      {[](auto& c, auto&) { c.windows = {kWindows, {c.num_layers}}; },
        {kUnsupported, "windows", "is given", "the default"}},
       {[](auto& c, auto&) { c.attention_scale = 1.0F; },
        {kUnsupported, "attention_scale", "is given", "the default"}},
@@ -361,6 +359,14 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
          c.first_norm = false;
        },
        {kUnsupported, "first_norm", "is given", "the default"}},
+      {[](auto& c, auto&) {
+         c.encoder_layers = 1;
+         c.positions = ModelPositions::kNone;
+         c.norm = NormPlacement::kPre;
+         c.window = -1;
+         c.parallel_residual = c.qk_norm = false;
+       },
+       {kUnsupported, "encoder_layers", "is given", "the default"}},
       {[](auto& c, auto&) { c.relative_buckets = 8; },
        {kUnsupported, "relative_buckets", "is given", "the default"}},
       {[](auto& c, auto&) { c.token_types = 2; },
@@ -418,19 +424,13 @@ TEST_CASE("LanguageModelTrainer: batches that do not fit are refused and change 
   };
   static const std::vector<std::int32_t> lengths = {4, 17, 3, 2};
   const Wrong rows[] = {
-      {[](Tokens&, LanguageBatch& b) {
-         b.tokens.ids = {b.tokens.ids.data, {64}};
-       },
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids = {b.tokens.ids.data, {64}}; },
        {kShapeError, "ids", "is [64]", "[*,*]"}},
-      {[](Tokens&, LanguageBatch& b) {
-         b.tokens.ids.shape = {0, 16};
-       },
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids.shape = {0, 16}; },
        {kShapeError, "ids", "is [0,16]", "at least 1"}},
       {[](Tokens&, LanguageBatch& b) { b.tokens.ids.data = nullptr; },
        {kInvalid, "ids", "has no data", "[4,16]"}},
-      {[](Tokens&, LanguageBatch& b) {
-         b.tokens.ids = {b.tokens.ids.data, {2, 32}};
-       },
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids = {b.tokens.ids.data, {2, 32}}; },
        {kRange, "ids", "has rows of 32 tokens", "at most 16"}},
       {[](Tokens& t, LanguageBatch&) { t.ids[5] = 11; }, {kRange, "ids[5]", "is 11", "[0, 11)"}},
       {[](Tokens& t, LanguageBatch&) { t.ids[63] = -1; }, {kRange, "ids[63]", "is -1", "[0, 11)"}},
@@ -440,17 +440,11 @@ TEST_CASE("LanguageModelTrainer: batches that do not fit are refused and change 
        {kRange, "targets[8]", "is -2", "-1 or [0, 11)"}},
       {[](Tokens& t, LanguageBatch&) { std::fill(t.targets.begin(), t.targets.end(), -1); },
        {kRange, "targets", "are all -1", "at least one"}},
-      {[](Tokens&, LanguageBatch& b) {
-         b.targets = {b.targets.data, {4, 15}};
-       },
+      {[](Tokens&, LanguageBatch& b) { b.targets = {b.targets.data, {4, 15}}; },
        {kShapeError, "targets", "is [4,15]", "[4,16]"}},
-      {[](Tokens&, LanguageBatch& b) {
-         b.tokens.key_lengths = {lengths.data(), {3}};
-       },
+      {[](Tokens&, LanguageBatch& b) { b.tokens.key_lengths = {lengths.data(), {3}}; },
        {kShapeError, "key_lengths", "is [3]", "[4]"}},
-      {[](Tokens&, LanguageBatch& b) {
-         b.tokens.key_lengths = {lengths.data(), {4}};
-       },
+      {[](Tokens&, LanguageBatch& b) { b.tokens.key_lengths = {lengths.data(), {4}}; },
        {kRange, "key_lengths[1]", "is 17", "[0, 16]"}},
   };
   Workspace workspace;

@@ -86,11 +86,12 @@ class Model {
 
   [[nodiscard]] Trace trace(const std::vector<std::int32_t>& ids, const Pass& pass) const {
     Trace made;
+    const Rows read = c_.encoder_layers > 0 ? encoder().trace(source, {}).hidden : Rows();
     Rows x = embedded(ids, pass);
     for (Index n = 0; n < c_.num_layers; ++n) {
       made.layers.emplace_back();
       const Reach reach{pass.length < 0 ? static_cast<Index>(x.size()) : pass.length, n, &pass,
-                        &made.layers.back()};
+                        &made.layers.back(), &read};
       x = layer("layers." + std::to_string(n) + ".", x, reach);
       made.layers.back().residual = x;
     }
@@ -120,8 +121,27 @@ class Model {
     return y;
   }
 
+  /// The encoder as a model of its own.
+  [[nodiscard]] Model encoder() const {
+    LanguageModelConfig config = c_;
+    config.num_layers = c_.encoder_layers;
+    config.encoder_layers = 0;
+    config.causal = config.head = false;
+    const std::string prefix = "encoder.";
+    std::map<std::string, std::vector<double>> own = {{"embedding", get("embedding")}};
+    for (const auto& [name, values] : arrays) {
+      if (name.starts_with(prefix)) {
+        own[name.substr(prefix.size())] = values;
+      }
+    }
+    Model made(config, std::move(own));
+    made.noise = noise;
+    return made;
+  }
+
   std::map<std::string, std::vector<double>> arrays;
   Noise noise;
+  std::vector<std::int32_t> source;  ///< what the encoder reads
 
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(c_.d_model); }
   [[nodiscard]] const std::vector<double>& get(const std::string& name) const {
@@ -181,10 +201,12 @@ class Model {
 
   /// What a block is asked besides its stream.
   struct Reach {
-    Index length = 0;             ///< keys that are read
-    Index layer = -1;             ///< whose window holds; -1: no window
-    const Pass* pass = nullptr;   ///< whose heads are ablated
-    LayerTrace* trace = nullptr;  ///< where weights are kept
+    Index length = 0;              ///< keys that are read
+    Index layer = -1;              ///< whose window holds; -1: no window
+    const Pass* pass = nullptr;    ///< whose heads are ablated
+    LayerTrace* trace = nullptr;   ///< where weights are kept
+    const Rows* source = nullptr;  ///< what cross-attention reads, if there is any
+    bool crosses = false;          ///< every key is read, wherever it stands
   };
   /// What attention of x on `context` adds to the stream.
   [[nodiscard]] Rows attention(const std::string& at, const Rows& x, const Rows& context,
@@ -249,7 +271,12 @@ class Model {
       return after || !has ? r : normal(name, r);
     };
     const bool first = c_.first_norm || reach.layer > 0;
-    const Rows y = sum(x, added("postNorm1", attends(read("norm1", x, first))));
+    Rows y = sum(x, added("postNorm1", attends(read("norm1", x, first))));
+    if (c_.encoder_layers > 0) {
+      const Rows& from = *reach.source;
+      const Reach all{.length = static_cast<Index>(from.size()), .crosses = true};
+      y = sum(y, attention(at + "cross.", normal("normCross", y), from, all));
+    }
     const Rows& beside = c_.parallel_residual ? x : y;
     return two ? sum(y, added("postNorm2", feeds(read("norm2", beside, true)))) : y;
   }
@@ -344,12 +371,13 @@ class Model {
 
   [[nodiscard]] bool may_read(Index i, Index j, const Reach& reach) const {
     const Index window = reach.layer < 0 ? -1 : windows_[static_cast<std::size_t>(reach.layer)];
-    return j < reach.length && (!c_.causal || j <= i) && (window < 0 || j >= i - window) &&
+    return j < reach.length && (reach.crosses || !c_.causal || j <= i) &&
+           (window < 0 || j >= i - window) &&
            (window < 0 || !c_.symmetric_window || j <= i + window);
   }
 
   [[nodiscard]] double score(const std::vector<double>& q, const std::vector<double>& k, Index head,
-                             double distance) const {
+                             double distance, bool crosses) const {
     const auto d = static_cast<std::size_t>(c_.d_k);
     const auto of_q = static_cast<std::size_t>(head) * d;
     const auto of_k = static_cast<std::size_t>(head / (c_.num_heads / c_.num_kv_heads)) * d;
@@ -361,7 +389,7 @@ class Model {
                             : 1 / std::sqrt(static_cast<double>(c_.d_k));
     const auto cap = static_cast<double>(c_.attention_softcap);
     s = cap > 0 ? cap * std::tanh(s / cap) : s;
-    if (c_.relative_buckets > 0) {
+    if (c_.relative_buckets > 0 && !crosses) {
       const Index bucket = bucket_of(static_cast<Index>(distance));
       s += get("relativeBias")[static_cast<std::size_t>(bucket * c_.num_heads + head)];
     }
@@ -402,7 +430,7 @@ class Model {
       for (std::size_t j = 0; j < k.size(); ++j) {
         if (may_read(static_cast<Index>(i), static_cast<Index>(j), reach)) {
           const double distance = static_cast<double>(j) - static_cast<double>(i);
-          scores[j] = score(q[i], k[j], head, distance);
+          scores[j] = score(q[i], k[j], head, distance, reach.crosses);
           most = std::max(most, scores[j]);
         }
       }

@@ -29,20 +29,15 @@ class Lister {
     if (c_.embedding_norm) {
       norm("embeddingNorm");
     }
-    if (c_.relative_buckets > 0) {
-      add("relativeBias", {c_.relative_buckets, c_.num_heads});
-    }
-    for (Index n = 0; n < c_.num_layers; ++n) {
-      layer("layers." + std::to_string(n) + ".", n > 0 || c_.first_norm);
-    }
-    if (c_.norm != NormPlacement::kPost) {
-      norm("norm");
-    }
+    stack("", c_.num_layers, c_.encoder_layers > 0);
     if (c_.head && !c_.tied_embeddings) {
       add("head", {c_.d_model, c_.vocabulary});
       if (c_.head_bias) {
         add("headBias", {c_.vocabulary});
       }
+    }
+    if (c_.encoder_layers > 0) {
+      stack("encoder.", c_.encoder_layers, false);
     }
     return std::move(all_);
   }
@@ -63,7 +58,18 @@ class Lister {
       add(at + "b" + name, {out});
     }
   }
-  void layer(const std::string& at, bool first_norm) {
+  void stack(const std::string& at, Index layers, bool crosses) {
+    if (c_.relative_buckets > 0) {
+      add(at + "relativeBias", {c_.relative_buckets, c_.num_heads});
+    }
+    for (Index n = 0; n < layers; ++n) {
+      layer(at + "layers." + std::to_string(n) + ".", n > 0 || c_.first_norm, crosses);
+    }
+    if (c_.norm != NormPlacement::kPost) {
+      norm(at + "norm");
+    }
+  }
+  void layer(const std::string& at, bool first_norm, bool crosses) {
     const bool after = c_.norm == NormPlacement::kAfter;
     const Index d_k = c_.d_k == 0 ? c_.d_model / c_.num_heads : c_.d_k;
     const Index of_q = c_.num_heads * d_k;
@@ -89,6 +95,14 @@ class Lister {
     if (c_.post_norms || after) {
       norm(at + "postNorm1");
     }
+    if (crosses) {
+      const std::string cross = at + "cross.";
+      norm(at + "normCross");
+      map(cross, "q", c_.d_model, of_q, qkv_biases_);
+      map(cross, "k", c_.d_model, of_kv, qkv_biases_);
+      map(cross, "v", c_.d_model, of_kv, qkv_biases_);
+      map(cross, "o", of_q, c_.d_model, biases_);
+    }
     if (c_.d_feed_forward == 0) {
       return;
     }
@@ -113,7 +127,7 @@ class Lister {
 /// Whether an array is kept in the format of the weights, and if so, by rows.
 bool is_formatted(const ModelArrayOf& array) {
   return array.shape.size() == 2 && array.name != "positions" && array.name != "tokenTypes" &&
-         array.name != "relativeBias";
+         !array.name.ends_with("relativeBias");
 }
 
 }  // namespace

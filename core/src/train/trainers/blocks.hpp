@@ -15,11 +15,7 @@ struct MatrixIds {
   Index w = -1, b = -1;
 };
 using AttentionIds = AttentionArrays<MatrixIds, NormIds>;
-/// A block, and the cross-attention that blocks of decoders have.
-struct LayerIds : LayerArrays<MatrixIds, NormIds> {
-  NormIds norm_cross;
-  AttentionIds cross;
-};
+using LayerIds = LayerArrays<MatrixIds, NormIds>;
 
 /// Where things are on the tape.
 struct LayerSteps {

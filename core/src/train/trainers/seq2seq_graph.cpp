@@ -7,14 +7,15 @@ namespace qkv::train {
 namespace {
 
 /// A block of a transformer's side.
-LayerConfig block_of(const Seq2SeqConfig& c, bool causal) noexcept {
+LayerConfig block_of(const Seq2SeqConfig& c, bool decodes) noexcept {
   LayerConfig block;
   block.d_model = c.d_model;
   block.d_feed_forward = c.d_feed_forward;
   block.attention.num_heads = c.num_heads;
   block.attention.num_kv_heads = c.num_heads;
   block.attention.d_k = c.d_model / c.num_heads;
-  block.attention.causal = causal;
+  block.attention.causal = decodes;
+  block.crosses = decodes;
   return block;
 }
 
@@ -40,12 +41,7 @@ Status declare_side(const Seq2SeqConfig& c, const char* group, bool cross, Learn
     LayerIds layer{};
     layer.config = block;
     QKV_RETURN_IF_ERROR(for_each_self_attention_array(place, layer, declarer));
-    if (cross) {
-      QKV_RETURN_IF_ERROR(
-          visit_norm(place.with("normCross."), block.norm, c.d_model, layer.norm_cross, declarer));
-      QKV_RETURN_IF_ERROR(
-          for_each_attention_array(block, place.with("cross."), layer.cross, declarer));
-    }
+    QKV_RETURN_IF_ERROR(for_each_cross_attention_array(place, layer, declarer));
     QKV_RETURN_IF_ERROR(for_each_feed_forward_array(place, layer, declarer));
     QKV_RETURN_IF_ERROR(side.layers.push(layer));
   }
