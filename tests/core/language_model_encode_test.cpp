@@ -33,7 +33,8 @@ ModelSession make(const LanguageModel& model, const ModelSessionConfig& config =
 Status encode(const LanguageModel& model, const ModelTokens& source, ModelSession* session,
               Workspace& workspace) {
   return model.encode(
-      {.ids = {source.ids.data(), {source.batch, source.length}}, .session = session}, workspace);
+      {.source = {source.ids.data(), {source.batch, source.length}}, .session = session},
+      workspace);
 }
 
 TEST_CASE("LanguageModel::encode: tokens after a source are within their bound of the formulas",
@@ -154,12 +155,12 @@ TEST_CASE("LanguageModel::encode: what has no meaning is refused", "[model][bad-
   refuses(source, &empty, {kInvalid, "session", "empty", "create()"});
   refuses(source, &of_other, {kInvalid, "session", "no room for a source", "some"});
   refuses(ModelTokens(weights.config(), 2, 5, 45), &session,
-          {kShapeError, "ids", "[2,5]", "[1,*]"});
+          {kShapeError, "source", "[2,5]", "[1,*]"});
   refuses(ModelTokens(weights.config(), 1, 9, 45), &session,
-          {kRange, "ids", "rows of 9", "at most 8"});
+          {kRange, "source", "rows of 9", "at most 8"});
   ModelTokens wrong = source;
   wrong.ids[4] = 19;
-  refuses(wrong, &session, {kRange, "ids[4]", "is 19", "[0, 19)"});
+  refuses(wrong, &session, {kRange, "source[4]", "is 19", "[0, 19)"});
   require_refused(encode(other, source, &of_other, workspace), kEncode,
                   {kInvalid, "encoder", "no encoder", "encoder_layers"});
   require_refused(encode(LanguageModel(), source, &session, workspace), kEncode,

@@ -72,7 +72,7 @@ TEST_CASE("LanguageModel::encode: threads change no bit of what a source leads t
       ModelSession session;
       require_ok(ModelSession::create(model, {.batch = 2}, session));
       require_ok(
-          model.encode({.ids = {tokens.ids.data(), {2, 48}}, .session = &session}, workspace));
+          model.encode({.source = {tokens.ids.data(), {2, 48}}, .session = &session}, workspace));
       return run(model, tokens, {.session = &session}, workspace).logits;
     };
     Workspace single;

@@ -204,8 +204,8 @@ class LanguageModel {
 
   /// What encode() reads and writes.
   struct EncodeArgs {
-    TensorView<const std::int32_t> ids;  ///< [B, S], dense, in [0, V): all of them are read
-    ModelSession* session = nullptr;     ///< whose tokens then attend to them
+    TensorView<const std::int32_t> source;  ///< [B, S] ids, dense, in [0, V): all of them are read
+    ModelSession* session = nullptr;        ///< whose tokens then attend to them
   };
 
   /// Runs the encoder on a source, and computes the keys and values of every cross-attention from what it gives, once for all

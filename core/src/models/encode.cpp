@@ -67,7 +67,7 @@ Status LanguageModel::check_source(const EncodeArgs& args) const noexcept {
     return refuse(StatusCode::kInvalidArgument, kEncode,
                   "the model has no encoder, expected one with @encoder_layers");
   }
-  QKV_RETURN_IF_ERROR(check_tokens(kEncode, "ids", args.ids, {c.vocabulary, c.max_length}));
+  QKV_RETURN_IF_ERROR(check_tokens(kEncode, "source", args.source, {c.vocabulary, c.max_length}));
   if (!args.session || args.session->layers_ == 0) {
     return refuse(StatusCode::kInvalidArgument, kEncode,
                   "@session is {}, expected one made by create()",
@@ -75,15 +75,15 @@ Status LanguageModel::check_source(const EncodeArgs& args) const noexcept {
   }
   QKV_RETURN_IF_ERROR(check_session(kEncode, *args.session));
   const ModelSessionConfig& s = args.session->config();
-  if (args.ids.extent(0) != s.batch) {
-    return refuse(StatusCode::kShapeMismatch, kEncode, "@ids is {}, expected {} as @session has",
-                  Extents(args.ids), Extents({s.batch, kAny}));
+  if (args.source.extent(0) != s.batch) {
+    return refuse(StatusCode::kShapeMismatch, kEncode, "@source is {}, expected {} as @session has",
+                  Extents(args.source), Extents({s.batch, kAny}));
   }
-  if (args.ids.extent(1) > s.source_capacity) {
+  if (args.source.extent(1) > s.source_capacity) {
     return refuse(
         StatusCode::kOutOfRange, kEncode,
-        "@ids has rows of {} tokens, expected at most {}: the source_capacity of @session",
-        args.ids.extent(1), s.source_capacity);
+        "@source has rows of {} tokens, expected at most {}: the source_capacity of @session",
+        args.source.extent(1), s.source_capacity);
   }
   return args.session->length() == 0
              ? Status{}
@@ -102,15 +102,15 @@ Status LanguageModel::encode(const EncodeArgs& args, Workspace& workspace) const
   QKV_RETURN_IF_ERROR(check_source(args));
   const ModelState& encoder = *state_->encoder;
   const LanguageModelConfig& c = state_->config;
-  const Index batch = args.ids.extent(0);
-  const Index length = args.ids.extent(1);
+  const Index batch = args.source.extent(0);
+  const Index length = args.source.extent(1);
   // Planning reads shapes only; the stream has its memory later.
   float later = 0.0F;
-  ForwardArgs pass_args{.ids = args.ids, .hidden = {&later, {batch, length, c.d_model}}};
+  ForwardArgs pass_args{.ids = args.source, .hidden = {&later, {batch, length, c.d_model}}};
   PassPlan plan;
   QKV_RETURN_IF_ERROR(plan.make(encoder, pass_args, nullptr, workspace.threads()));
   const ModelNeeds needs = needs_of(encoder, pass_args, workspace.threads());
-  const SourceNeeds own(*state_, args.ids);
+  const SourceNeeds own(*state_, args.source);
   QKV_RETURN_IF_ERROR(workspace.begin(capped_sum({needs.total(), own.total()})));
   QKV_RETURN_IF_ERROR(args.session->make_room(args.session->sources_, length));
   float* const stream = workspace.take(own.stream);
@@ -120,7 +120,7 @@ Status LanguageModel::encode(const EncodeArgs& args, Workspace& workspace) const
   pass_args.hidden.data = stream;
   ModelPass pass(encoder, pass_args, needs, plan, workspace);
   pass.run({0, length, 0});
-  fill_sources(*state_, args.ids, {stream, k, v, quantized}, args.session->sources_,
+  fill_sources(*state_, args.source, {stream, k, v, quantized}, args.session->sources_,
                workspace.pool());
   return {};
 }

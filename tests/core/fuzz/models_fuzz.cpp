@@ -212,7 +212,7 @@ class Session {
     const Index most = std::max<Index>(session_.config().source_capacity, 1);
     const Index length = in_.in(1, in_.chance(5) ? 12 : std::min<Index>(most, 9));
     const LanguageModel::EncodeArgs a{
-        .ids = tokens(in_, arena, {rows, length}, model_.config().vocabulary),
+        .source = tokens(in_, arena, {rows, length}, model_.config().vocabulary),
         .session = in_.chance(97) ? &session_ : nullptr};
     arena.remember();
     Workspace workspace;
