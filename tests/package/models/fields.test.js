@@ -274,7 +274,7 @@ const samples = {
   type_vocab_size: () => [{ type_vocab_size: 3 }, shaped],
   architectures: (family) =>
     family === 't5'
-      ? [{ architectures: ['T5ForConditionalGeneration'] }, /architectures is T5ForC.*T5EncoderM/]
+      ? [{ architectures: ['T5ForTokenClassification'] }, /architectures is "T5ForTok.*T5EncoderM/]
       : hasHead(family)
         ? [{ architectures: ['SomeModel'] }, at('head'), undefined] // a head is in the file
         : [
@@ -287,6 +287,13 @@ const samples = {
             at('head'),
             false,
           ],
+  is_encoder_decoder: () => [
+    { architectures: null, is_encoder_decoder: false },
+    at('encoderLayers'),
+    undefined,
+  ],
+  num_decoder_layers: () => [{ num_decoder_layers: 2 }, shaped],
+  decoder_start_token_id: () => [{ decoder_start_token_id: 5 }, at('startToken'), 5],
   eos_token_id: () => [{ eos_token_id: [7, 2] }, at('endTokens'), [7, 2]],
   original_max_position_embeddings: () => [
     { rope_scaling: { rope_type: 'yarn', factor: 2 }, original_max_position_embeddings: 77 },
@@ -584,6 +591,8 @@ const ggufSamples = {
     { 'attention.relative_buckets_count': u32(16) },
     shaped,
   ],
+  decoder_block_count: () => [{ decoder_block_count: u32(2) }, shaped],
+  decoder_start_token_id: () => [{ decoder_start_token_id: u32(5) }, at('startToken'), 5],
   hidden_activation: () => [{ hidden_activation: text('silu') }, at('activation'), 'swiglu'],
   'attention.sliding_window_pattern': (arch) => [
     {

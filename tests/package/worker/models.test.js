@@ -83,6 +83,23 @@ describe('a model in a worker', () => {
   });
 });
 
+test('a model with an encoder: sessions have their source, and prompts are one', async () => {
+  const { metadata, tensors } = ggufModels.t5();
+  const file = ggufFile(metadata, tensors);
+  const [model, own] = [await away.loadModel({ weights: file }), await models.load(here, { weights: file })]; // prettier-ignore
+  const source = Int32Array.of(4, 9, 1, 1);
+  const [session, local] = [await model.session({ source, batch: 2 }), own.session({ source, batch: 2 })]; // prettier-ignore
+  const said = await model.forward([3, 3], { session, batch: 2 });
+  expectSame(said.logits.data, own.forward([3, 3], { session: local, batch: 2 }).logits.data);
+  assert.equal(session.bytes, local.bytes);
+  const expected = await all(own.generate([4, 9, 1], { maxTokens: 5 }));
+  assert.deepEqual(await all(model.generate([4, 9, 1], { maxTokens: 5 })), expected);
+  await expectRejects(model.session(), 'LanguageModel.session', 'invalid_argument', 'source is undefined'); // prettier-ignore
+  await expectRejects(model.forward([3]), 'LanguageModel.forward', 'invalid_argument', 'session is absent'); // prettier-ignore
+  own.dispose();
+  await model.dispose();
+});
+
 describe('what stands beside the weights', () => {
   const bert = ggufModels.bert();
   const score = { shape: [1, 64], values: new Float32Array(64) };

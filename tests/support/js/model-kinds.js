@@ -71,6 +71,18 @@ export const kinds = {
   't5 decoder': { ...small, ...rms, positions: 'none', relativeBuckets: 6, relativeMaxDistance: 9 },
 };
 
+/** Those with an encoder, which say nothing without a source. */
+export const pairs = {
+  't5 pair': {
+    ...{ ...kinds.t5, causal: true, head: true, tiedEmbeddings: true },
+    ...{ encoderLayers: 3, startToken: 5 },
+  },
+  'flan-t5': {
+    ...{ ...kinds['t5 decoder'], numKvHeads: 2, dK: 6, activation: 'geglu_tanh' },
+    encoderLayers: 1,
+  },
+};
+
 /** Rows of tokens, the same on every run. */
 export const rowsOf = ({ vocabulary }, count, seed = 1) =>
   Array.from({ length: count }, (_, i) => (7 * i * i + 3 * i * seed + seed) % vocabulary);

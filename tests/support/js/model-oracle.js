@@ -14,7 +14,7 @@ export function withDefaults(config) {
     ...{ attentionScale: null, attentionSoftcap: 0, logitSoftcap: 0, postNorms: false },
     ...{ tokenTypes: 0, embeddingNorm: false, head: true, rotary: {}, family: '' },
     ...{ headBias: false, qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
-    ...{ relativeBuckets: 0, relativeMaxDistance: 128 },
+    ...{ relativeBuckets: 0, relativeMaxDistance: 128, encoderLayers: 0, startToken: 0 },
     ...config,
     ...{ normType, biases },
   };
@@ -41,21 +41,25 @@ export function arraysOf(given) {
   if (config.positions === 'learned') add('positions', config.maxLength, dModel);
   if (config.tokenTypes > 0) add('tokenTypes', config.tokenTypes, dModel);
   if (config.embeddingNorm) addNorm('embeddingNorm');
-  if (config.relativeBuckets > 0) add('relativeBias', config.relativeBuckets, numHeads);
   const isAfter = config.norm === 'after';
   const addPost = (name) => (config.postNorms || isAfter) && addNorm(name);
   const ofNorms = { head: [dK, dK], rotated: [dK, dK], whole: [inner, outer] }[config.qkNormOf];
-  for (let layer = 0; layer < config.numLayers; ++layer) {
-    const at = `layers.${layer}.`;
+  const addAttention = (at) => {
+    addMap(at, 'q', [dModel, inner], qkvBiases);
+    addMap(at, 'k', [dModel, outer], qkvBiases);
+    addMap(at, 'v', [dModel, outer], qkvBiases);
+    if (config.qkNorm) ['q', 'k'].forEach((name, i) => addNorm(`${at}${name}`, ofNorms[i], ''));
+    addMap(at, 'o', [inner, dModel], biases);
+  };
+  const addLayer = (at, layer, crosses) => {
     if (!isAfter && (layer > 0 || config.firstNorm)) addNorm(`${at}norm1`);
-    addMap(`${at}attention.`, 'q', [dModel, inner], qkvBiases);
-    addMap(`${at}attention.`, 'k', [dModel, outer], qkvBiases);
-    addMap(`${at}attention.`, 'v', [dModel, outer], qkvBiases);
-    if (config.qkNorm)
-      ['q', 'k'].forEach((name, i) => addNorm(`${at}attention.${name}`, ofNorms[i], ''));
-    addMap(`${at}attention.`, 'o', [inner, dModel], biases);
+    addAttention(`${at}attention.`);
     addPost(`${at}postNorm1`);
-    if (dFeedForward === 0) continue;
+    if (crosses) {
+      addNorm(`${at}normCross`);
+      addAttention(`${at}cross.`);
+    }
+    if (dFeedForward === 0) return;
     if (!isAfter) addNorm(`${at}norm2`);
     addMap(`${at}feedForward.`, '1', [dModel, dFeedForward], biases);
     if (config.activation.includes('glu')) {
@@ -63,12 +67,18 @@ export function arraysOf(given) {
     }
     addMap(`${at}feedForward.`, '2', [dFeedForward, dModel], biases);
     addPost(`${at}postNorm2`);
-  }
-  if (config.norm !== 'post') addNorm('norm');
+  };
+  const addStack = (of, layers, crosses) => {
+    if (config.relativeBuckets > 0) add(`${of}relativeBias`, config.relativeBuckets, numHeads);
+    for (let layer = 0; layer < layers; ++layer) addLayer(`${of}layers.${layer}.`, layer, crosses);
+    if (config.norm !== 'post') addNorm(`${of}norm`);
+  };
+  addStack('', config.numLayers, config.encoderLayers > 0);
   if (config.head && !config.tiedEmbeddings) {
     add('head', dModel, config.vocabulary);
     if (config.headBias) add('headBias', config.vocabulary);
   }
+  if (config.encoderLayers > 0) addStack('encoder.', config.encoderLayers, false);
   return arrays;
 }
 
@@ -78,7 +88,7 @@ export function randomWeights(config, seed) {
   return Object.fromEntries(
     arraysOf(config).map(([name, shape]) => {
       const isGain = /gamma$/i.test(name);
-      const scale = shape.length === 2 && !/^(embedding|positions|tokenTypes|relativeBias)$/.test(name); // prettier-ignore
+      const scale = shape.length === 2 && !/^(embedding|positions|tokenTypes|(encoder.)?relativeBias)$/.test(name); // prettier-ignore
       const size = scale ? 1.7 / Math.sqrt(shape[0]) : isGain ? 0.2 : 0.5;
       return [name, filled(shape, () => (isGain ? 1 : 0) + size * next())];
     }),
@@ -197,6 +207,31 @@ class Oracle {
     return { y: this.map(wide, at, 'o'), weights, entropy, q, k, v };
   }
 
+  /** Attention of the stream to all rows of a source. */
+  cross(x, layer, { batch, tokens, read }) {
+    const { numHeads, numKvHeads, dK, attentionScale, attentionSoftcap } = this.config;
+    const at = `layers.${layer}.cross.`;
+    const of = (rows, name, count) => {
+      const data = this.map(rows, at, name);
+      return headsOf({ data, shape: [batch, data.length / batch / count / dK, count * dK] }, count);
+    };
+    const parts = {
+      ...{ q: of(x, 'q', numHeads), k: of(read, 'k', numKvHeads), v: of(read, 'v', numKvHeads) },
+      options: {
+        ...{ causal: false, window: [-1, -1], softcap: attentionSoftcap },
+        scale: attentionScale ?? 1 / Math.sqrt(dK),
+      },
+    };
+    const wide = new Float64Array(batch * tokens * numHeads * dK);
+    for (let row = 0; row < batch * tokens; ++row) {
+      for (let h = 0; h < numHeads; ++h) {
+        const { out } = attentionRow(parts, Math.floor(row / tokens), h, row % tokens);
+        wide.set(out, (row * numHeads + h) * dK);
+      }
+    }
+    return this.map(wide, at, 'o');
+  }
+
   feedForward(x, layer) {
     const { activation } = this.config;
     const at = `layers.${layer}.feedForward.`;
@@ -255,6 +290,7 @@ class Oracle {
     const post = (y, name) => (hasAfter ? this.norm(y, `${at}${name}`) : y);
     let after = add(x, post(own.y, 'postNorm1'));
     if (isPost) after = this.norm(after, `${at}norm1`);
+    if (pass.read) after = add(after, this.cross(this.norm(after, `${at}normCross`), layer, pass));
     if (dFeedForward > 0) {
       const read = parallelResidual ? x : after;
       const y = this.feedForward(isPre ? this.norm(read, `${at}norm2`) : read, layer);
@@ -265,12 +301,23 @@ class Oracle {
   }
 }
 
+/** What the encoder of a model makes of a source: a model of its own. */
+function encoded(config, weights, source, batch) {
+  const own = Object.entries(weights).flatMap(([name, array]) =>
+    name.startsWith('encoder.') ? [[name.slice(8), array]] : [],
+  );
+  const arrays = { embedding: weights.embedding, ...Object.fromEntries(own) };
+  const alone = { ...config, numLayers: config.encoderLayers, causal: false, head: false };
+  return modelForward(alone, arrays, source, { batch }).hidden;
+}
+
 /** logits, hidden and of each layer weights, entropy, residual, logits, q, k and v, for rows of ids. */
 export function modelForward(config, weights, ids, options = {}) {
-  const { batch = 1, keyLengths, tokenTypes, ablate = [] } = options;
+  const { batch = 1, keyLengths, tokenTypes, ablate = [], source } = options;
   const oracle = new Oracle(config, weights);
   const tokens = ids.length / batch;
-  const pass = { batch, tokens, keyLengths, tokenTypes, ablate };
+  const read = source && encoded(config, weights, source, batch);
+  const pass = { batch, tokens, keyLengths, tokenTypes, ablate, read };
   let x = oracle.embed(Array.from(ids), pass);
   const layers = [];
   const hasLogits = oracle.config.head;

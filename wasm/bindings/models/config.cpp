@@ -65,7 +65,8 @@ LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
           .second_rotary =
               given.second_rotary.given ? rotary_of(given.second_rotary.fields) : RotaryOptions{},
           .relative_buckets = given.relative_buckets,
-          .relative_max_distance = given.relative_max_distance};
+          .relative_max_distance = given.relative_max_distance,
+          .encoder_layers = given.encoder_layers};
 }
 
 }  // namespace qkv::wasm

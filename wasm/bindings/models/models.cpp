@@ -186,14 +186,22 @@ Status generateToken(const GenerateTokenFields& given) noexcept {
 
 Status createSession(const CreateSessionFields& given) noexcept {
   return make<Conversation>([&](Conversation& conversation) noexcept {
-    Status status = ModelSession::create(
-        *given.model, {.batch = given.batch, .capacity = given.capacity, .format = given.format},
-        conversation.session);
+    Status status = ModelSession::create(*given.model,
+                                         {.batch = given.batch,
+                                          .capacity = given.capacity,
+                                          .format = given.format,
+                                          .source_capacity = given.source_capacity},
+                                         conversation.session);
     if (status.ok()) {
       tell(given.found, {static_cast<double>(conversation.session.max_bytes())});
     }
     return status;
   });
+}
+
+Status encodeSource(const EncodeSourceFields& given) noexcept {
+  return given.model->encode({.source = given.source, .session = session_of(given.session)},
+                             scratch());
 }
 
 Status truncateSession(const TruncateSessionFields& given) noexcept {

@@ -66,6 +66,7 @@ export const groups = /** @type {const} */ ({
     symmetricWindow: 'flag',
     relativeBuckets: 'whole',
     relativeMaxDistance: 'whole',
+    encoderLayers: 'whole',
   },
   // The chosen layers have their parts of each result one after another.
   modelReadings: {
@@ -156,7 +157,16 @@ export const operators = /** @type {const} */ ({
       batch: 'whole',
       capacity: 'whole',
       format: { choice: ['f32', 'bf16'], of: 'CacheFormat' },
+      sourceCapacity: { kind: 'whole', caller: 'source' },
       found: 'results',
+    },
+  },
+  // What the encoder reads for all tokens of a session.
+  encodeSource: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      source: 'ints',
+      session: { object: 'Conversation' },
     },
   },
   truncateSession: { fields: { session: { object: 'Conversation' }, length: 'whole' } },

@@ -141,6 +141,14 @@ export interface LanguageModelConfig {
    * `t5RelativeBias` does, for both directions unless the model is causal. Default 0, for none; the default for trainers.
    */
   relativeBuckets?: number | undefined;
+  /**
+   * Layers of an encoder of the same sizes and kinds, which reads a source; each of the `numLayers` is then one of a decoder, with
+   * cross-attention to what the encoder made of the source (T5). The decoder is causal and has `norm: 'pre'` and `positions:
+   * 'none'`. Default 0, for none; the default for trainers.
+   */
+  encoderLayers?: number | undefined;
+  /** With `encoderLayers`: the token that the decoder begins with. Default 0. */
+  startToken?: number | undefined;
   /** With `relativeBuckets`: the distance from which on all keys share a bucket. Default 128. */
   relativeMaxDistance?: number | undefined;
   /** Whether there are logits. False for an encoder whose stream is the result. Default true; the default for trainers. */

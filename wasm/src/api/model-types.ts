@@ -249,6 +249,13 @@ export interface SessionOptions {
   capacity?: number | undefined;
   /** Of keys and values. Default `'f32'`. */
   format?: 'f32' | 'bf16' | undefined;
+  /**
+   * Of a model with an encoder: what that reads, once, and every token of the session attends to. [batch, S] in row-major order, or a
+   * text, which is one row; at most maxLength tokens of a row, all of them read.
+   */
+  source?: string | ArrayLike<number> | undefined;
+  /** As in {@link GenerateOptions}, for a text of `source`. Default false. */
+  plain?: boolean | undefined;
 }
 
 /** Keys and values of one conversation, one cache for each layer. Memory grows with the tokens that it holds. */
@@ -369,12 +376,15 @@ export interface LanguageModel<Head extends boolean = true> {
   /**
    * Room for the keys and values of a conversation.
    *
-   * @throws {@link QkvError} `invalid_argument` for an encoder, `out_of_range`, `out_of_memory`, `disposed`
+   * @throws {@link QkvError} `invalid_argument` for an encoder, and for a `source` without one or none with one, `out_of_range`, `out_of_memory`, `disposed`
    */
   session(options?: SessionOptions): Session;
   /**
    * Tokens that follow a prompt, one at a time as they are asked for, with turns of the event loop between. Greedy unless a
    * temperature is given. Ends at `maxTokens`, a stop, or when there is no more room.
+   *
+   * Of a model with an encoder the prompt is what the encoder reads, and the tokens are the decoder's from `startToken` of the config
+   * on. With a session, which has its source, it is the tokens that the decoder has said, `[startToken]` at first.
    *
    * The tokens are for one loop; a second one is `busy`. So is a session in which another generation goes on, from the first token that
    * is asked for to the end of the loop.

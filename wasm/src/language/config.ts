@@ -26,7 +26,7 @@ export type Config = Filled<LanguageModelConfig>;
 
 const required = ['vocabulary', 'numLayers', 'dModel', 'numHeads', 'maxLength'] as const;
 const sizes = ['numKvHeads', 'dK'] as const;
-const counts = ['dFeedForward', 'tokenTypes', 'relativeBuckets'] as const;
+const counts = ['dFeedForward', 'tokenTypes', 'relativeBuckets', 'encoderLayers'] as const;
 const choices = {
   norm: ['pre', 'post', 'after'],
   normType: ['layer', 'rms'],
@@ -41,7 +41,7 @@ const flags = [
 const numbers = ['epsilon', 'embeddingScale', 'attentionSoftcap', 'logitSoftcap'] as const;
 const names = [
   ...[...required, ...sizes, ...counts, ...Object.keys(choices), ...flags, ...numbers],
-  ...['family', 'rotary', 'window', 'attentionScale', 'relativeMaxDistance'],
+  ...['family', 'rotary', 'window', 'attentionScale', 'relativeMaxDistance', 'startToken'],
 ] as const;
 
 /** A number of keys, or null for all of them. */
@@ -146,7 +146,7 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
     ...{ embeddingScale: 1, attentionScale: null, attentionSoftcap: 0, logitSoftcap: 0 },
     ...{ postNorms: false, tokenTypes: 0, embeddingNorm: false, head: true, headBias: false },
     ...{ qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
-    ...{ relativeBuckets: 0, relativeMaxDistance: 128 },
+    ...{ relativeBuckets: 0, relativeMaxDistance: 128, encoderLayers: 0, startToken: 0 },
     ...(taken as Config), // what was left out is not there
     ...{ family, normType, window: windowOf(fn, window, taken.numLayers) },
     rotary: rotariesOf(fn, rotary, taken.numLayers),
@@ -154,6 +154,8 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
   checkInteger(fn, 'relativeMaxDistance', config.relativeMaxDistance, 1, mostInt);
   for (const name of sizes) checkInteger(fn, name, config[name], 1, mostInt);
   for (const name of counts) checkInteger(fn, name, config[name], 0, mostInt);
+  const { encoderLayers, startToken, vocabulary } = config;
+  checkInteger(fn, 'startToken', startToken, 0, encoderLayers > 0 ? vocabulary - 1 : 0);
   for (const name of flags) checkBoolean(fn, name, config[name]);
   for (const name of numbers) checkNumber(fn, name, config[name]);
   if (config.attentionScale !== null) checkNumber(fn, 'attentionScale', config.attentionScale);

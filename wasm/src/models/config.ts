@@ -8,7 +8,8 @@ import { refuse } from './errors.js';
 export type Module =
   | 'embedding' | 'positions' | 'tokenTypes' | 'embeddingNorm' | 'norm' | 'head'
   | 'norm1' | 'q' | 'k' | 'v' | 'qNorm' | 'kNorm' | 'o' | 'postNorm1'
-  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2' | 'relativeBias'; // oxfmt-ignore
+  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2' | 'relativeBias'
+  | 'normCross' | 'crossQ' | 'crossK' | 'crossV' | 'crossO'; // oxfmt-ignore
 
 /** An array of a model. */
 export interface Parameter {
@@ -21,6 +22,8 @@ export interface Parameter {
   /** Whether it is the bias of its module, and not its weight. */
   readonly isBias: boolean;
   readonly layer?: number;
+  /** Whether it is one of the encoder that the model has besides. */
+  readonly isOfEncoder?: boolean;
 }
 
 /** Whether the engine keeps an array in the format of the weights; all others are float32. */
@@ -51,8 +54,8 @@ export function checkLayers(numLayers: number, most: number): void {
 
 /** What the arrays could not even be listed without; everything else the core checks. */
 export function checkConfig(config: LanguageModelConfig, mostArrays: number): void {
-  const { numLayers, numHeads, numKvHeads = numHeads } = config;
-  checkLayers(numLayers, Math.min(mostLayers, mostArrays));
+  const { numLayers, numHeads, numKvHeads = numHeads, encoderLayers = 0 } = config;
+  checkLayers(numLayers + encoderLayers, Math.min(mostLayers, mostArrays));
   if (numHeads > mostHeads) refuse(`the config has ${numHeads} heads`, `at most ${mostHeads}`);
   const width = headWidth(config);
   if (!Number.isInteger(width)) refuse(`dModel / numHeads is ${width}`, 'a whole number');
@@ -66,16 +69,17 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
   const { dModel, vocabulary, numLayers, dFeedForward, maxLength, tokenTypes = 0 } = config;
   const { normType = 'layer', biases = normType === 'layer', activation = 'gelu' } = config;
   const { qkvBiases = biases, positions = 'learned', norm: placement = 'pre' } = config;
-  const { relativeBuckets = 0 } = config;
+  const { relativeBuckets = 0, encoderLayers = 0 } = config;
   const isAfter = placement === 'after';
   const hasBeta = biases && normType === 'layer';
   const widths = projectionWidths(config);
   const all: Parameter[] = [];
   let prefix = '';
   let layer: number | undefined;
+  let isOfEncoder = false;
   const add = (name: string, kind: Parameter['kind'], module: Module, ...shape: number[]): void => {
     const isBias = /(^|\.)b|\.beta$|Beta$|^headBias$/.test(name);
-    const of = layer === undefined ? {} : { layer };
+    const of = { ...(layer !== undefined && { layer }), ...(isOfEncoder && { isOfEncoder }) };
     all.push({ name: prefix + name, shape, kind, module, isBias, ...of });
   };
   const norm = (module: Module): void => {
@@ -103,33 +107,49 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
     if (config.qkNorm) (['q', 'k'] as const).forEach(headNorm);
     map('o', 'attention.wo', [widths.q, dModel], biases);
   };
+  const cross = (): void => {
+    norm('normCross');
+    map('crossQ', 'cross.wq', [dModel, widths.q], qkvBiases);
+    map('crossK', 'cross.wk', [dModel, widths.k], qkvBiases);
+    map('crossV', 'cross.wv', [dModel, widths.v], qkvBiases);
+    map('crossO', 'cross.wo', [widths.q, dModel], biases);
+  };
   const feedForward = (): void => {
     map('up', 'feedForward.w1', [dModel, dFeedForward], biases);
     if (/glu/.test(activation)) map('gate', 'feedForward.wGate', [dModel, dFeedForward], biases);
     map('down', 'feedForward.w2', [dFeedForward, dModel], biases);
+  };
+  const stack = (of: string, layers: number, crosses: boolean): void => {
+    prefix = of;
+    if (relativeBuckets > 0)
+      add('relativeBias', 'table', 'relativeBias', relativeBuckets, config.numHeads);
+    for (layer = 0; layer < layers; layer += 1) {
+      prefix = `${of}layers.${layer}.`;
+      if (!isAfter && (config.firstNorm !== false || layer > 0)) norm('norm1');
+      attention();
+      if (config.postNorms || isAfter) norm('postNorm1');
+      if (crosses) cross();
+      if (dFeedForward === 0) continue;
+      if (!isAfter) norm('norm2');
+      feedForward();
+      if (config.postNorms || isAfter) norm('postNorm2');
+    }
+    [prefix, layer] = [of, undefined];
+    if (placement !== 'post') norm('norm');
   };
 
   add('embedding', 'table', 'embedding', vocabulary, dModel);
   if (positions === 'learned') add('positions', 'table', 'positions', maxLength, dModel);
   if (tokenTypes > 0) add('tokenTypes', 'table', 'tokenTypes', tokenTypes, dModel);
   if (config.embeddingNorm) norm('embeddingNorm');
-  if (relativeBuckets > 0)
-    add('relativeBias', 'table', 'relativeBias', relativeBuckets, config.numHeads);
-  for (layer = 0; layer < numLayers; layer += 1) {
-    prefix = `layers.${layer}.`;
-    if (!isAfter && (config.firstNorm !== false || layer > 0)) norm('norm1');
-    attention();
-    if (config.postNorms || isAfter) norm('postNorm1');
-    if (dFeedForward === 0) continue;
-    if (!isAfter) norm('norm2');
-    feedForward();
-    if (config.postNorms || isAfter) norm('postNorm2');
-  }
-  [prefix, layer] = ['', undefined];
-  if (placement !== 'post') norm('norm');
+  stack('', numLayers, encoderLayers > 0);
   if (config.head !== false && !config.tiedEmbeddings) {
     add('head', 'map', 'head', dModel, vocabulary);
     if (config.headBias) add('headBias', 'vector', 'head', vocabulary);
+  }
+  if (encoderLayers > 0) {
+    isOfEncoder = true;
+    stack('encoder.', encoderLayers, false);
   }
   return all;
 }

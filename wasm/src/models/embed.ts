@@ -7,7 +7,7 @@ import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { ModelState, ModelSpec } from './model-state.js';
-import { idsOf, tokensOf } from './text.js';
+import { checkAlone, idsOf, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.embed';
 
@@ -72,6 +72,11 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
   const taken = takeOptions(fn, 'options', options, names);
   const { normalize = true, truncate = false, plain = false } = taken;
   const { spec } = state;
+  checkAlone(
+    fn,
+    spec,
+    "its encoder alone: load the files with architectures: ['T5EncoderModel'] in the config",
+  );
   const pooling = poolingFor(spec, taken.pooling);
   checkBoolean(fn, 'normalize', normalize);
   checkBoolean(fn, 'truncate', truncate);

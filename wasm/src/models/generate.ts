@@ -40,6 +40,8 @@ type Sampling = Group<'sampling'>;
 /** The tokens of a prompt, and how many may follow. */
 interface Prompt {
   readonly prompt: Int32Array;
+  /** What the encoder of a model with one reads first, unless a session has its own. */
+  readonly source?: Int32Array;
   readonly most: number;
 }
 
@@ -111,6 +113,15 @@ function roomFor(
   );
 }
 
+/** In a session with a source a prompt is what the decoder has said, of which a text is no tokens: it would end with the source's end. */
+function checkSaid(prompt: unknown): void {
+  if (typeof prompt !== 'string') return;
+  throw new QkvError(
+    'invalid_argument',
+    `${fn}: prompt is ${describe(prompt)} and the session has its source, expected the tokens that the decoder begins with, as [model.config.startToken]; without a session the text is the source`,
+  );
+}
+
 function requestOf(state: ModelState, given: unknown, options: GenerateOptions): GenerateRequest {
   const taken = takeOptions(fn, 'options', options, names);
   const { maxTokens, session, inspect, signal, plain = false } = taken;
@@ -125,11 +136,20 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
   const sessionState = session === undefined ? undefined : sessionStateOf(fn, state, session);
   if (sessionState) checkInteger(fn, 'the batch of session', sessionState.batch, 1, 1);
   const promptOf = (from: unknown): Prompt => {
+    const most = maxTokens ?? mostInt;
+    if (config.encoderLayers > 0) {
+      if (sessionState) checkSaid(from);
+      else {
+        const { source } = tokensOf(fn, 'prompt', from, state.spec, { plain });
+        const prompt = Int32Array.of(config.startToken);
+        return { prompt, source, most: Math.min(most, config.maxLength) };
+      }
+    }
     const goesOn = sessionState !== undefined && sessionState.length > 0;
     const { source, shape } = tokensOf(fn, 'prompt', from, state.spec, { goesOn, plain });
     return {
       prompt: source,
-      most: Math.min(maxTokens ?? mostInt, roomFor(state, sessionState, shape[1])),
+      most: Math.min(most, roomFor(state, sessionState, shape[1])),
     };
   };
   const first = promptOf(given);
@@ -255,12 +275,16 @@ class Passes {
   }
 }
 
+/** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
+const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Array =>
+  config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
+
 async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenerator<Token> {
-  const { most, stops, ends, signal, prompt, inspect, session } = request;
+  const { most, stops, ends, signal, prompt, inspect, session, source } = request;
   const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
-  const own = session ? undefined : createSession(fn, state, { capacity });
+  const own = session ? undefined : createSession(fn, state, { capacity, source });
   const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
-  const texts = new StreamedText(fn, state.spec, stops, prompt);
+  const texts = new StreamedText(fn, state.spec, stops, saidIn(state, prompt));
   const pause = new Pause();
   const breathe = async (): Promise<void> => {
     await pause.maybe();

@@ -30,7 +30,7 @@ import { generate } from './generate.js';
 import { Inspection } from './pass.js';
 import { addressOf, createSession, sessionStateOf, readInto } from './session.js';
 import { ModelState, type ModelSpec } from './model-state.js';
-import { idsOf } from './text.js';
+import { checkAlone, idsOf } from './text.js';
 
 const forwardNames = [
   ...['batch', 'rows', 'hidden', 'session', 'tokenTypes', 'keyLengths', 'inspect', 'plain'],
@@ -149,6 +149,7 @@ export class WasmLanguageModel implements LanguageModel {
     const state = this.#state;
     const names = ['batch', 'inspect', 'plain'] as const;
     const { batch = 1, inspect, plain = false } = takeOptions(fn, 'options', given, names);
+    checkAlone(fn, state.spec, 'forward() in a session with a source');
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = rowsOf(fn, ids, state.spec, { batch, plain });
     const [, length] = rows.shape;

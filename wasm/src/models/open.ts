@@ -22,6 +22,7 @@ import {
 } from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
+import { withStartToken } from './families/start-token.js';
 import type { ModelFile } from './file.js';
 import { readFiles, readJson } from './readers/read-files.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
@@ -192,7 +193,8 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
     const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
     const { config, generation, pooling } = await readBesides(taken, signal);
     const file = await readFiles(places, sources, signal);
-    const found = describeModel(file, config);
+    const read = describeModel(file, config);
+    const found = { ...read, config: withStartToken(read.config, generation) };
     // Each layer has arrays of its own, but for llama2.c.
     checkConfig(found.config, file.format === 'llama2.c' ? Infinity : file.tensors.size);
     const described = shortened(await completed(file, found, signal), maxLength);

@@ -32,6 +32,15 @@ export const hasNoTokenizer = (
     `${fn}: ${what} and the model has no tokenizer${tokenizerProblem ? ` (${tokenizerProblem})` : ''}, expected ${expected}`,
   );
 
+/** Refuses what reads tokens without a source, where an encoder reads one. */
+export function checkAlone(fn: string, { config }: ModelSpec, expected: string): void {
+  if (config.encoderLayers === 0) return;
+  throw new QkvError(
+    'invalid_argument',
+    `${fn}: the model has an encoder, whose source its decoder attends to, expected ${expected}`,
+  );
+}
+
 /** The tokens of a text. */
 function encoded(tokenizer: Tokenizer, text: string, { goesOn, plain }: EncodeOptions): unknown {
   const ids = plain ? tokenizer.encodePlain?.(text) : tokenizer.encode(text);

@@ -29,6 +29,7 @@ const llama = made('model');
 /** Whether it is the model that is usually meant. */
 export const isModel = (of) => of === llama;
 const bert = made('model', 'bert');
+const pair = made('model', 'flan-t5');
 const session = made('session', { capacity: 9 });
 /** One layer of eight numbers: vocabulary 5, three tokens in a row. */
 const checkpoint = llama2cFile([8, 4, 1, 2, 1, 5, 3], [randomArray([5 * 8 + 8 + 192 + 8 + 96 + 8 + 12], 3).data]); // prettier-ignore
@@ -51,6 +52,8 @@ export const modelTargets = named([
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: [[1, 2, 3], { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: ['abc', { maxTokens: 3, stop: ['ab', 'c'], stopTokens: [4, 5], session }], optionsAt: 1, options: generate },
   { says: 'LanguageModel.session', method: 'session', of: llama, args: [{ batch: 2, capacity: 5, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format'] },
+  { says: 'LanguageModel.session', method: 'session', of: pair, args: [{ source: [1, 2, 3, 4], batch: 2, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format', 'source', 'plain'] },
+  { says: 'LanguageModel.generate', method: 'generate', of: pair, args: [Int32Array.of(1, 2, 3), { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },
   { says: 'Session.truncate', method: 'truncate', of: session, args: [2] },
 ]); // prettier-ignore
 

@@ -1,6 +1,6 @@
 // Worlds with language models, and with trainers.
 import { charactersTokenizer, create, load } from 'qkv/models';
-import { kinds } from '../../../support/js/model-kinds.js';
+import { kinds, pairs } from '../../../support/js/model-kinds.js';
 import { randomWeights } from '../../../support/js/model-oracle.js';
 import { World } from './world.js';
 
@@ -21,9 +21,8 @@ export class ModelWorld extends World {
     let model = this.#models.get(name);
     if (!model) {
       const tokenizer = name === 'llama' ? charactersTokenizer(letters) : undefined;
-      model = this.keep(
-        create(this.engine, kinds[name], randomWeights(kinds[name], 4), { tokenizer }),
-      );
+      const config = kinds[name] ?? pairs[name];
+      model = this.keep(create(this.engine, config, randomWeights(config, 4), { tokenizer }));
       this.#models.set(name, model);
     }
     return model;

@@ -194,6 +194,12 @@ const sessionTable = {
       'options.batch': anyInteger,
       'options.capacity': whole(1, config.maxLength, '1 to'),
       'options.format': choice('f32', 'bf16'),
+      // Of a model without an encoder.
+      'options.source': () => [
+        refused([1, 2], invalid, 'source is an array', 'none: the model has no encoder'),
+        refused('a', invalid, 'source is "a"', 'none: the model has no encoder'),
+      ],
+      'options.plain': boolean,
     },
   ),
   call: ({ model }, { options: of }) => model.session(of).dispose(),

@@ -6,8 +6,10 @@ import { part, stacked, turned } from './truth.js';
 
 /** The module of one of our arrays, and whether it is its weight or its bias. */
 function moduleOf(name) {
-  const [first, second = ''] = name.replace(/^layers\.\d+\./, '').split('.');
+  const [first, second = ''] = name.replace(/^(encoder\.)?(layers\.\d+\.)?/, '').split('.');
   if (first === 'headBias') return ['head', 'bias'];
+  if (first === 'cross')
+    return [`cross${second[1].toUpperCase()}`, second[0] === 'w' ? 'weight' : 'bias'];
   if (first !== 'attention' && first !== 'feedForward')
     return [first, second === 'beta' ? 'bias' : 'weight'];
   if (second.endsWith('Gamma')) return [`${second[0]}Norm`, 'weight'];
@@ -39,20 +41,23 @@ const order = ['q', 'k', 'v', 'gate', 'up'];
  * of one name are one map, of q, k and v `byHead` in turn. `constants` are arrays, as 'o.bias', that are ones or zeros and in no file;
  * what the file has is divided by the `factors` of modules, less 1 for gains with `lessOne`; `firstRow` rows come before the positions;
  * `columns` are files whose maps are [in, out]; of `same` a module is the one that it names, which a file has once. Times `maps`,
- * an eighth, maps keep the size of what they map.
+ * an eighth, maps keep the size of what they map. `encoder` has the names and the `layers` of an encoder that there is besides.
  */
 export function built(
   config,
-  { names, layers, byHead, constants, factors = {}, lessOne, columns, same = {}, firstRow = 0, maps = 1 / 8 }, // prettier-ignore
+  { names, layers, byHead, constants, factors = {}, lessOne, columns, same = {}, firstRow = 0, maps = 1 / 8, encoder }, // prettier-ignore
 ) {
   const { numKvHeads, dModel } = withDefaults(config);
   const arrays = {};
   const parts = {};
   for (const [seed, [name, shape]] of arraysOf(config).entries()) {
     const [module, of] = moduleOf(name);
+    const isOfEncoder = name.startsWith('encoder.');
+    const file = isOfEncoder ? encoder : { names, layers };
     const isVector = shape.length === 1;
     const isGain = isVector && of === 'weight';
-    const isMap = !isVector && !/^(embedding|positions|tokenTypes|relativeBias)$/.test(name);
+    const isMap =
+      !isVector && !/^(embedding|positions|tokenTypes|(encoder.)?relativeBias)$/.test(name);
     if (same[module]) {
       arrays[name] = arrays[name.replace(module, same[module])];
       continue;
@@ -62,11 +67,14 @@ export function built(
     const data = randomArray(shape, seed).data.map((x) => (isConstant ? Number(isGain) : kind(x)));
     arrays[name] = { shape, data };
     if (isConstant) continue;
-    const [factor, less] = [factors[module] ?? 1, Number(Boolean(lessOne && isGain))];
+    const [factor, less] = [
+      (!isOfEncoder && factors[module]) || 1,
+      Number(Boolean(lessOne && isGain)),
+    ];
     // The array itself where it is the same, so that a test can change both.
     const values = factor === 1 && less === 0 ? data : data.map((x) => x / factor - less);
-    const [, layer] = /^layers\.(\d+)/.exec(name) ?? [];
-    const tensor = `${layer === undefined ? '' : `${layers}${layer}.`}${names[module]}.${of}`;
+    const [, layer] = /layers\.(\d+)/.exec(name) ?? [];
+    const tensor = `${layer === undefined ? '' : `${file.layers}${layer}.`}${file.names[module]}.${of}`;
     const before = {
       shape: [firstRow, dModel],
       values: new Float32Array(firstRow * dModel).fill(7),

@@ -99,14 +99,21 @@ const gemma3 = {
   },
   file: { layers: 'model.layers.', lessOne: true, names: gemma2Names },
 };
-const t5Names = (up) => ({
+const t5Names = (up, stack = 'encoder', last = 'layer.1') => ({
   ...named(
     layer,
     'layer.0.layer_norm layer.0.SelfAttention.q layer.0.SelfAttention.k layer.0.SelfAttention.v layer.0.SelfAttention.o ' +
-      `layer.1.layer_norm layer.1.DenseReluDense.${up} layer.1.DenseReluDense.wo`,
+      `${last}.layer_norm ${last}.DenseReluDense.${up} ${last}.DenseReluDense.wo`,
   ),
-  ...{ embedding: 'shared', norm: 'encoder.final_layer_norm', gate: 'layer.1.DenseReluDense.wi_0' },
-  relativeBias: 'encoder.block.0.layer.0.SelfAttention.relative_attention_bias',
+  ...{
+    embedding: 'shared',
+    norm: `${stack}.final_layer_norm`,
+    gate: `${last}.DenseReluDense.wi_0`,
+  },
+  relativeBias: `${stack}.block.0.layer.0.SelfAttention.relative_attention_bias`,
+  ...{ head: 'lm_head', normCross: 'layer.1.layer_norm', crossQ: 'layer.1.EncDecAttention.q' },
+  ...{ crossK: 'layer.1.EncDecAttention.k', crossV: 'layer.1.EncDecAttention.v' },
+  crossO: 'layer.1.EncDecAttention.o',
 });
 const t5 = {
   config: {
@@ -122,6 +129,29 @@ const t5 = {
   },
   file: { layers: 'encoder.block.', names: t5Names('wi') },
 };
+
+/** With its decoder, of another number of layers. */
+const t5Pair = (up) => ({
+  config: {
+    ...{ ...t5.config, model_type: 't5', architectures: ['T5ForConditionalGeneration'] },
+    ...{ is_encoder_decoder: true, num_decoder_layers: 1, decoder_start_token_id: 3 },
+  },
+  expected: {
+    ...{ ...t5.expected, family: 't5', causal: true, head: true, tiedEmbeddings: true },
+    ...{ numLayers: 1, encoderLayers: 2, startToken: 3 },
+  },
+  file: {
+    ...{ layers: 'decoder.block.', names: t5Names(up, 'decoder', 'layer.2') },
+    encoder: { layers: 'encoder.block.', names: t5Names(up) },
+    factors: { norm: 1 / 8 },
+  },
+  more: {
+    ...{ 'encoder.embed_tokens.weight': [11, 64], 'decoder.embed_tokens.weight': [11, 64] },
+    'decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight': [8, 4],
+  },
+});
+const t5WithDecoder = t5Pair('wi');
+const flanT5 = t5Pair('wi_1');
 
 const gemma = { activation: 'geglu_tanh', tiedEmbeddings: true, embeddingScale: 8, dK: 16 };
 
@@ -723,7 +753,7 @@ const table = {
     },
     more: { 'head.dense.weight': [64, 64], 'decoder.bias': [11] },
   },
-  t5,
+  t5: t5WithDecoder,
   ernie4_5: {
     config: {
       ...{ ...llamaHub, head_dim: 16, rope_theta: 500_000, use_bias: false },
@@ -797,6 +827,21 @@ const others = {
       'encoder.embed_tokens.weight': [11, 64],
       'decoder.block.0.layer.1.EncDecAttention.q.weight': [64, 64],
     },
+  },
+  // The encoder alone.
+  'encoder of t5': {
+    ...t5,
+    config: { ...t5.config, model_type: 't5' },
+    expected: { ...t5.expected, family: 't5' },
+  },
+  'flan-t5 with its decoder': {
+    ...flanT5,
+    config: {
+      ...{ ...without(flanT5.config, 'num_decoder_layers'), feed_forward_proj: 'gated-gelu' },
+      tie_word_embeddings: false,
+    },
+    expected: { ...flanT5.expected, activation: 'geglu_tanh', tiedEmbeddings: false, numLayers: 2 },
+    file: { ...flanT5.file, factors: {} },
   },
 };
 

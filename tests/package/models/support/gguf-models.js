@@ -35,13 +35,13 @@ const ggufNames = {
 const fused = { q: 'attn_qkv', k: 'attn_qkv', v: 'attn_qkv' };
 /** By a table: `architecture`, what it is in our words, names that differ, and metadata below the architecture. */
 const ggufTable = (arch, own, { names = {}, more = {}, ...file } = {}) => {
-  const { normType, numKvHeads = sizes.heads, numLayers = sizes.layers } = own;
+  const { normType, numKvHeads = sizes.heads, numLayers = sizes.layers, encoderLayers } = own;
   const { tiedEmbeddings, ...rest } = { ...shared, numKvHeads, ...own };
   const expected = { ...rest, ...(tiedEmbeddings !== undefined && { tiedEmbeddings }) };
   return {
     ...built(expected, { layers: 'blk.', names: { ...ggufNames, ...names }, ...file }),
     metadata: [
-      ...common(arch, numKvHeads, numLayers),
+      ...common(arch, numKvHeads, encoderLayers ?? numLayers),
       epsilon(arch, normType === 'rms' ? 'layer_norm_rms_epsilon' : 'layer_norm_epsilon'),
       ...Object.entries(more).map(([key, value]) => [`${arch}.${key}`, value]),
     ],
@@ -224,6 +224,35 @@ export const ggufModels = {
         names: { o: 'attn_o', norm: 'enc.output_norm', relativeBias: 'enc.blk.0.attn_rel_b' },
         more: {
           ...{ 'attention.key_length': u32(16), 'attention.relative_buckets_count': u32(8) },
+        },
+      },
+    ),
+  t5: () =>
+    ggufTable(
+      't5',
+      {
+        ...{ family: 't5', normType: 'rms', positions: 'none', attentionScale: 1, dK: 16 },
+        ...{ activation: 'geglu_tanh', tiedEmbeddings: true, relativeBuckets: 8, numLayers: 1 },
+        ...{ encoderLayers: 2, startToken: 3 },
+      },
+      {
+        layers: 'dec.blk.',
+        names: {
+          ...{ o: 'attn_o', norm: 'dec.output_norm', relativeBias: 'dec.blk.0.attn_rel_b' },
+          ...{ normCross: 'cross_attn_norm', crossQ: 'cross_attn_q', crossK: 'cross_attn_k' },
+          ...{ crossV: 'cross_attn_v', crossO: 'cross_attn_o' },
+        },
+        encoder: {
+          layers: 'enc.blk.',
+          names: {
+            ...{ ...ggufNames, o: 'attn_o', norm: 'enc.output_norm' },
+            relativeBias: 'enc.blk.0.attn_rel_b',
+          },
+        },
+        factors: { norm: 1 / 8 },
+        more: {
+          ...{ 'attention.key_length': u32(16), 'attention.relative_buckets_count': u32(8) },
+          ...{ decoder_block_count: u32(1), decoder_start_token_id: u32(3) },
         },
       },
     ),

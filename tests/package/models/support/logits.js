@@ -28,8 +28,12 @@ export async function measure(engine, { make, source }) {
   const { expected: config, truth } = made;
   const model = await load(engine, source(made));
   const ids = rowsOf(config, config.maxLength);
-  const found = model.forward(ids, { hidden: true });
-  const exact = modelForward(config, truth.arrays, ids);
+  const read = config.encoderLayers > 0 ? rowsOf(config, 7, 5) : undefined;
+  const found = model.forward(ids, {
+    hidden: true,
+    session: read && model.session({ source: read }),
+  });
+  const exact = modelForward(config, truth.arrays, ids, { source: read });
   model.dispose();
   const name = config.head === false ? 'hidden' : 'logits';
   const [actual, expected] = [found[name].data, exact[name]];

@@ -114,6 +114,11 @@ export function modelConfigKinds(more = {}) {
     'config.logitSoftcap': number(),
     'config.postNorms': boolean,
     'config.tokenTypes': whole(0, most, '0 to'),
+    'config.encoderLayers': all(whole(0, most, '0 to'), [
+      refused(1, 'unsupported', 'positions is given with encoderLayers = 1'),
+    ]),
+    // Without an encoder.
+    'config.startToken': whole(0, 0, '0 to 0'),
     'config.embeddingNorm': boolean,
     'config.head': boolean,
     'config.headBias': all(boolean, [

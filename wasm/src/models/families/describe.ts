@@ -34,7 +34,7 @@ const withHead = /(CausalLM|LMHead(Model)?|DoubleHeadsModel)$/;
 
 /** A file without that head is of a class that has none, where it says of which. */
 const isHeadless = (classes: readonly unknown[]): boolean =>
-  classes.length > 0 && !classes.some((name) => withHead.test(String(name)));
+  classes.length > 0 && !classes.some((name) => typeof name === 'string' && withHead.test(name));
 
 /** `classes` are those of transformers that the file is of. */
 function byNames(

@@ -45,5 +45,5 @@ export { roberta } from './roberta.js';
 export { smollm3 } from './smollm3.js';
 export { stablelm } from './stablelm.js';
 export { starcoder2 } from './starcoder2.js';
-export { t5 } from './t5.js';
+export { t5, t5Pair } from './t5.js';
 export { vaultgemma } from './vaultgemma.js';

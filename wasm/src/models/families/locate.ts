@@ -32,6 +32,8 @@ export interface Names {
   readonly modules: Readonly<Partial<Record<Module, string>>>;
   /** Before the modules of a layer, without its number. */
   readonly layers: string;
+  /** The same of the encoder that a model has besides. */
+  readonly encoder?: Pick<Names, 'modules' | 'layers'>;
   /** What files may put before everything but the head. */
   readonly prefix?: string;
   readonly layout?: 'in_out';
@@ -53,7 +55,7 @@ export interface Names {
 
 /** By one word for each module; '-' stands for one that the family has not. */
 const order =
-  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias'.split(
+  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias normCross crossQ crossK crossV crossO'.split(
     ' ',
   ) as Module[];
 export const named = (text: string): Names['modules'] =>
@@ -96,10 +98,11 @@ function rangesIn(shared: readonly [Sharing, number][], module: Module, groups: 
 
 /** By names of a file. */
 export function locateBy(names: Names, config: LanguageModelConfig): Locate {
-  const { modules, layers, layout = 'out_in', isByHead = false, isLessOne = false } = names;
+  const { layout = 'out_in', isByHead = false, isLessOne = false } = names;
   const { firstPosition = 0, constants, factors = {} } = names;
   const { numHeads, numKvHeads = numHeads } = config;
-  return ({ name, module, layer, kind, isBias, shape }) => {
+  return ({ name, module, layer, kind, isBias, shape, isOfEncoder }) => {
+    const { modules, layers } = (isOfEncoder && names.encoder) || names;
     const part = isBias ? 'bias' : 'weight';
     if (kind === 'vector' && constants?.test(`${module}.${part}`))
       return { constant: isBias ? 0 : 1 };
@@ -123,7 +126,7 @@ export function locateBy(names: Names, config: LanguageModelConfig): Locate {
           ? rangesIn(shared, module, isByHead && /^[qkv]$/.test(module) ? numKvHeads : 1)
           : [[first, all]],
       addOne: isLessOne && kind === 'vector' && !isBias,
-      factor: factors[module] ?? 1,
+      factor: (isOfEncoder ? undefined : factors[module]) ?? 1,
     };
   };
 }

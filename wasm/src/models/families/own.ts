@@ -29,6 +29,7 @@ export function ownConfig({ metadata }: ModelFile): LanguageModelConfig {
   for (const name of ['vocabulary', 'maxLength']) fields.count(name);
   fields.count('dFeedForward', undefined, 0);
   fields.count('tokenTypes', 0, 0);
+  fields.count('encoderLayers', 0, 0);
   return value as LanguageModelConfig;
 }
 

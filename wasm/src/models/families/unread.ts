@@ -22,7 +22,10 @@ const reasons: Readonly<Record<string, string>> = {
 /** A family of which nothing here computes what is its own is refused with that. */
 export function checkComputed(fields: Fields, name: string): void {
   const type = fields.get(name);
-  const known = Object.entries(reasons).find(([types]) => words(types).includes(String(type)));
+  const known =
+    typeof type === 'string'
+      ? Object.entries(reasons).find(([types]) => words(types).includes(type))
+      : undefined;
   if (!known) return;
   refuseUnsupported(
     `${fields.pathOf(name)} is ${describe(type)}, whose layers have ${known[1]}`,
