@@ -90,6 +90,16 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
          c.positions = ModelPositions::kAlibi;
        },
        {kInvalid, "relative_buckets", "is 8", "0"}},
+      {[](auto& c, auto&) { c.num_experts = 1025; },
+       {kRange, "num_experts", "is 1025", "at most 1024"}},
+      {[](auto& c, auto&) { c.num_experts = 2; }, {kRange, "experts_per_token", "is 0", "1 to 2"}},
+      {[](auto& c, auto&) { c.experts_per_token = 1; },
+       {kRange, "experts_per_token", "is 1", "0 to 0"}},
+      {[](auto& c, auto&) {
+         c.num_experts = c.experts_per_token = 2;
+         c.d_feed_forward = 0;
+       },
+       {kInvalid, "num_experts", "d_feed_forward 0", "width"}},
       {[](auto& c, auto&) { c.embedding_scale = kNan; },
        {kRange, "embedding_scale", "is NaN", "finite"}},
       {[](auto& c, auto&) { c.logit_softcap = -1.0F; },

@@ -25,7 +25,7 @@ TEST_CASE("LanguageModel: every family is within its bound of the formulas", "[m
 
 TEST_CASE("LanguageModel: bfloat16 weights are those numbers, and nothing else is rounded",
           "[model]") {
-  for (const char* name : {"gpt2", "llama", "gemma2", "bert"}) {
+  for (const char* name : {"gpt2", "llama", "gemma2", "bert", "experts"}) {
     CAPTURE(name);
     const ModelWeights weights(family(name), 5);
     const ModelTokens tokens(weights.config(), 2, 9, 5);

@@ -156,7 +156,9 @@ struct ModelHead {
 /// embeddings, "layers.n.postNorm1.gamma" and "layers.n.postNorm2.gamma" (with ".beta" where layer norms have biases) after the
 /// sub-layers, and "headBias" [V] at the end. With an encoder there are "layers.n.normCross.gamma" and "layers.n.cross.wq" to ".wo"
 /// before norm2, and after all others the arrays of the encoder, as "encoder.relativeBias", "encoder.layers.n.norm1.gamma" and
-/// "encoder.norm.gamma"; both read one embedding. With kAfter there is no norm1 and no norm2, without first_norm no
+/// "encoder.norm.gamma"; both read one embedding. With num_experts a layer has
+/// "feedForward.router" [d_model, E] and "feedForward.experts.e.w1", ".wGate" and ".w2" in place of "feedForward.w1" and the others. With kAfter
+/// there is no norm1 and no norm2, without first_norm no
 /// "layers.0.norm1". Matrices and the embedding are kept in the format given to create(); everything else is float32.
 ///
 /// Memory: the weights in their format, once; tied embeddings are not kept twice; with relative_buckets also num_heads

@@ -102,6 +102,12 @@ struct LanguageModelConfig {
   /// kNone and causal, and with neither windows nor parallel_residual, post_norms, qk_norm, token_types, embedding_norm or
   /// first_norm = false.
   Index encoder_layers = 0;
+  /// E > 0: each layer has E feed-forward layers of d_feed_forward, without biases, of which each token goes through
+  /// `experts_per_token` (Shazeer et al. 2017): with p = softmax(x router) those of the greatest p, each times its p. At most 1024.
+  /// The router is float32 in every format: rounded, it would choose others.
+  Index num_experts = 0;
+  Index experts_per_token = 0;      ///< 1 to num_experts with experts, otherwise 0
+  bool normalized_experts = false;  ///< the p of the experts that are used are divided by their sum
 };
 
 }  // namespace qkv

@@ -2,6 +2,8 @@
 // both list their arrays through these functions, so that the two cannot differ.
 #pragma once
 
+#include <type_traits>
+
 #include "models/array_name.hpp"
 #include "models/layer_config.hpp"
 #include "models/model_check.hpp"
@@ -27,6 +29,8 @@ struct MatrixSpec {
   Index in, out;
   bool bias;
   ArrayRole role = ArrayRole::kMatrix;
+  bool exact =
+      false;  ///< kept as float32 whatever the format: what it gives is compared, and not added up
 };
 
 /// A norm.
@@ -50,11 +54,19 @@ struct AttentionArrays {
   Matrix wq, wk, wv, wo;
   Norm q_norm, k_norm;
 };
-template <class Matrix, class Norm>
+template <class Matrix>
+struct ExpertArrays {
+  Matrix w1, w_gate, w2;
+};
+/// Where there are no experts.
+struct NoExperts {};
+template <class Matrix, class Norm, class Experts = NoExperts>
 struct LayerArrays {
   LayerConfig config;
   AttentionArrays<Matrix, Norm> attention, cross;
   Matrix w1, w_gate, w2;
+  Matrix router;
+  Experts experts;  ///< a list of ExpertArrays<Matrix>
   Norm norm1, post_norm1, norm_cross, norm2, post_norm2;
 };
 
@@ -64,6 +76,7 @@ struct LayerArrays {
 //   Status visit(const TableSpec&, Table&)       a table that is added to embeddings
 //   Status visit_embedding(const TableSpec&, model.embedding)
 //   Status make_layers(count, model)             makes model.layers
+//   Status make_experts(count, layer)            makes layer.experts, where there may be some
 // and every function here stops at the first error.
 
 /// The maps of attention and the norms of its heads. `place`: where they belong, such as "layers.0.attention.".
@@ -98,9 +111,8 @@ Status visit_norm(const ArrayPlace& place, const NormConfig& norm, Index width, 
 }
 
 /// Attention with its norms.
-template <class Matrix, class Norm, class Visitor>
-Status for_each_self_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
-                                     Visitor& visitor) noexcept {
+template <class Layer, class Visitor>
+Status for_each_self_attention_array(ArrayPlace place, Layer& arrays, Visitor& visitor) noexcept {
   const LayerConfig& c = arrays.config;
   if (c.norms.attention_input || c.norms.sum) {
     QKV_RETURN_IF_ERROR(visit_norm(place.with("norm1."), c.norm, c.d_model, arrays.norm1, visitor));
@@ -113,9 +125,8 @@ Status for_each_self_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>
 }
 
 /// Cross-attention, if there is any, with its norm.
-template <class Matrix, class Norm, class Visitor>
-Status for_each_cross_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
-                                      Visitor& visitor) noexcept {
+template <class Layer, class Visitor>
+Status for_each_cross_attention_array(ArrayPlace place, Layer& arrays, Visitor& visitor) noexcept {
   const LayerConfig& c = arrays.config;
   if (!c.crosses) {
     return {};
@@ -125,27 +136,53 @@ Status for_each_cross_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm
   return for_each_attention_array(c, place.with("cross."), arrays.cross, visitor);
 }
 
+/// The maps of a feed-forward layer: of a whole one, or of an expert.
+template <class Maps, class Visitor>
+Status for_each_map(const ArrayPlace& place, const LayerConfig& c, bool biases, Maps& maps,
+                    Visitor& visitor) noexcept {
+  QKV_RETURN_IF_ERROR(
+      visitor.visit(MatrixSpec{place, "w1", "b1", c.d_model, c.d_feed_forward, biases}, maps.w1));
+  if (is_gated(c.activation)) {
+    QKV_RETURN_IF_ERROR(visitor.visit(
+        MatrixSpec{place, "wGate", "bGate", c.d_model, c.d_feed_forward, biases}, maps.w_gate));
+  }
+  return visitor.visit(
+      MatrixSpec{place, "w2", "b2", c.d_feed_forward, c.d_model, biases, ArrayRole::kResidual},
+      maps.w2);
+}
+
+/// The router and the experts; nothing in models that have none.
+template <class Layer, class Visitor>
+Status for_each_expert_array(const ArrayPlace& place, Layer& arrays, Visitor& visitor) noexcept {
+  if constexpr (!std::is_same_v<decltype(arrays.experts), NoExperts>) {
+    const LayerConfig& c = arrays.config;
+    QKV_RETURN_IF_ERROR(
+        visitor.visit(MatrixSpec{place.with("feedForward."), "router", "", c.d_model, c.num_experts,
+                                 false, ArrayRole::kMatrix, true},
+                      arrays.router));
+    QKV_RETURN_IF_ERROR(visitor.make_experts(c.num_experts, arrays));
+    for (Index e = 0; e < c.num_experts; ++e) {
+      char prefix[kMostArrayName];
+      write_array_name({"feedForward.experts", e, ""}, "", prefix);
+      QKV_RETURN_IF_ERROR(for_each_map(place.with(prefix), c, false, arrays.experts[e], visitor));
+    }
+  }
+  return {};
+}
+
 /// The feed-forward layer, if there is one, with its norms.
-template <class Matrix, class Norm, class Visitor>
-Status for_each_feed_forward_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
-                                   Visitor& visitor) noexcept {
+template <class Layer, class Visitor>
+Status for_each_feed_forward_array(ArrayPlace place, Layer& arrays, Visitor& visitor) noexcept {
   const LayerConfig& c = arrays.config;
   if (c.d_feed_forward == 0) {
     return {};
   }
-  const ArrayPlace inner = place.with("feedForward.");
   if (c.norms.input || c.norms.sum) {
     QKV_RETURN_IF_ERROR(visit_norm(place.with("norm2."), c.norm, c.d_model, arrays.norm2, visitor));
   }
-  QKV_RETURN_IF_ERROR(visitor.visit(
-      MatrixSpec{inner, "w1", "b1", c.d_model, c.d_feed_forward, c.biases}, arrays.w1));
-  if (is_gated(c.activation)) {
-    QKV_RETURN_IF_ERROR(visitor.visit(
-        MatrixSpec{inner, "wGate", "bGate", c.d_model, c.d_feed_forward, c.biases}, arrays.w_gate));
-  }
-  QKV_RETURN_IF_ERROR(visitor.visit(
-      MatrixSpec{inner, "w2", "b2", c.d_feed_forward, c.d_model, c.biases, ArrayRole::kResidual},
-      arrays.w2));
+  QKV_RETURN_IF_ERROR(c.num_experts > 0
+                          ? for_each_expert_array(place, arrays, visitor)
+                          : for_each_map(place.with("feedForward."), c, c.biases, arrays, visitor));
   return c.norms.output
              ? visit_norm(place.with("postNorm2."), c.norm, c.d_model, arrays.post_norm2, visitor)
              : Status{};

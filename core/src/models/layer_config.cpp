@@ -14,6 +14,7 @@ LayerConfig layer_config(const LanguageModelConfig& c, Index n) noexcept {
   LayerConfig layer;
   layer.d_model = c.d_model;
   layer.d_feed_forward = c.d_feed_forward;
+  layer.num_experts = c.num_experts;
   layer.activation = c.activation;
   layer.biases = c.biases.value_or(false);
   layer.crosses = c.encoder_layers > 0;

@@ -53,6 +53,7 @@ struct LayerAttention {
 struct LayerConfig {
   Index d_model = 0;
   Index d_feed_forward = 0;  ///< 0: there is no feed-forward layer
+  Index num_experts = 0;     ///< feed-forward layers, of which a router chooses; 0: there is one
   ModelActivation activation = ModelActivation::kGelu;
   bool biases = true;     ///< of the maps but those to q, k and v
   bool crosses = false;   ///< it has cross-attention

@@ -29,6 +29,9 @@ class Declarer {
   static Status make_layers(Index count, ModelState& model) noexcept {
     return model.layers.create(count);
   }
+  static Status make_experts(Index count, ModelLayer& layer) noexcept {
+    return layer.experts.create(count);
+  }
 
  private:
   Status list(const ArrayPlace& place, const char* name, ModelEntry entry) noexcept;
@@ -70,8 +73,9 @@ Status Declarer::visit(const TableSpec& spec, AlignedBuffer& table) noexcept {
 }
 
 Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
-  QKV_RETURN_IF_ERROR(
-      reserve_linear(*s_.kernels, {spec.in, spec.out, s_.format, spec.bias}, packed));
+  QKV_RETURN_IF_ERROR(reserve_linear(
+      *s_.kernels, {spec.in, spec.out, spec.exact ? WeightFormat::kF32 : s_.format, spec.bias},
+      packed));
   s_.bytes += (packed.panels.capacity() + packed.bias.capacity()) * sizeof(float);
   s_.quantized_rows |= reads_quantized_rows(*s_.kernels, packed);
   ModelEntry entry{};

@@ -13,6 +13,8 @@ namespace {
 
 /// Most layers. A list of the arrays of more would take all memory before anything else is found to be too much.
 constexpr Index kMostLayers = 65'536;
+/// Most experts of a layer.
+constexpr Index kMostExperts = 1024;
 
 Status check_choices(const Caller& caller, const LanguageModelConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kAfter));
@@ -148,6 +150,7 @@ Status check_encoder(const Caller& caller, const LanguageModelConfig& c) noexcep
                {"qk_norm", !c.qk_norm},
                {"token_types", c.token_types == 0},
                {"embedding_norm", !c.embedding_norm},
+               {"num_experts", c.num_experts == 0},
                {"first_norm", c.first_norm}};
   for (const auto& part : parts) {
     if (!part.fits) {
@@ -166,6 +169,25 @@ Status check_softcap(const Caller& caller, const char* name, float softcap) noex
              ? Status{}
              : refuse(StatusCode::kOutOfRange, caller,
                       "{} is {}, expected a finite number of at least 0", Argument{name}, softcap);
+}
+
+Status check_experts(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_experts", c.num_experts, 0));
+  if (c.num_experts > kMostExperts) {
+    return refuse(StatusCode::kOutOfRange, caller, "@num_experts is {}, expected at most {}",
+                  c.num_experts, kMostExperts);
+  }
+  const Index least = c.num_experts > 0 ? 1 : 0;
+  if (c.experts_per_token < least || c.experts_per_token > c.num_experts) {
+    return refuse(StatusCode::kOutOfRange, caller, "@experts_per_token is {}, expected {} to {}",
+                  c.experts_per_token, least, c.num_experts);
+  }
+  if (c.num_experts > 0 && c.d_feed_forward == 0) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@num_experts is {} and @d_feed_forward 0, expected the width of an expert",
+                  c.num_experts);
+  }
+  return {};
 }
 
 /// What only models that are run have.
@@ -196,6 +218,7 @@ Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
   }
   QKV_RETURN_IF_ERROR(check_relative(caller, c));
   QKV_RETURN_IF_ERROR(check_encoder(caller, c));
+  QKV_RETURN_IF_ERROR(check_experts(caller, c));
   return check_per_layer(caller, "windows", c.windows, c.num_layers, -1,
                          std::numeric_limits<Index>::max());
 }

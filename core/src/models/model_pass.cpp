@@ -1,8 +1,10 @@
 #include "models/model_pass.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
+#include "base/portable_math.hpp"
 #include "base/share.hpp"
 #include "models/block.hpp"
 #include "positions/sinusoidal.hpp"
@@ -11,6 +13,42 @@
 #include "weights/weight_rows.hpp"
 
 namespace qkv {
+namespace {
+
+/// Turns the logits of a row into the shares of the experts: softmax, and 0 of all but the `used` greatest. Of equal ones the
+/// first is used.
+void share_row(float* row, Index experts, Index used, bool normalized) noexcept {
+  constexpr double kLog2E = 0x1.71547652b82fep+0;
+  const auto most = static_cast<double>(*std::max_element(row, row + experts));
+  double total = 0.0;
+  for (Index e = 0; e < experts; ++e) {
+    total += power_of_two(kLog2E * (static_cast<double>(row[e]) - most));
+  }
+  for (Index e = 0; e < experts; ++e) {
+    row[e] =
+        static_cast<float>(power_of_two(kLog2E * (static_cast<double>(row[e]) - most)) / total);
+  }
+  // Those that are used change their sign, which a zero has too.
+  double sum = 0.0;
+  for (Index n = 0; n < used; ++n) {
+    Index best = -1;
+    for (Index e = 0; e < experts; ++e) {
+      if (!std::signbit(row[e]) && (best < 0 || row[e] > row[best])) {
+        best = e;
+      }
+    }
+    if (best >= 0) {  // none is left of numbers that are none
+      sum += static_cast<double>(row[best]);
+      row[best] = -row[best];
+    }
+  }
+  const double scale = normalized ? sum : 1.0;
+  for (Index e = 0; e < experts; ++e) {
+    row[e] = std::signbit(row[e]) ? static_cast<float>(static_cast<double>(-row[e]) / scale) : 0.0F;
+  }
+}
+
+}  // namespace
 
 ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& args,
                      const ModelNeeds& needs, PassPlan& plan, Workspace& workspace) noexcept
@@ -31,6 +69,9 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       o_(workspace.take(needs.queries)),
       h_(workspace.take(needs.hidden)),
       gate_(needs.gated ? workspace.take(needs.hidden) : nullptr),
+      shares_(workspace.take(needs.shares)),
+      routed_(workspace.take(needs.routed)),
+      made_(workspace.take(needs.routed)),
       stream_q_{workspace.take(needs.quantized), {}},
       hidden_q_{workspace.take(needs.quantized_hidden), {}},
       logits_(workspace.take(needs.logits)) {
@@ -224,20 +265,62 @@ void ModelPass::activate(float* h, Index elements) const noexcept {
   });
 }
 
+/// At most kHiddenTokens rows through the maps of a layer or of an expert.
+template <class Maps>
+void ModelPass::apply_feed_forward(const Maps& maps, const DenseRows& x, float* y) noexcept {
+  if (gate_) {
+    const LinearRows from = inputs({&maps.w1, &maps.w_gate}, x, stream_q_);
+    apply_maps({{&maps.w1, h_}, {&maps.w_gate, gate_}}, from);
+  } else {
+    apply_map(maps.w1, inputs({&maps.w1}, x, stream_q_), h_);
+  }
+  activate(h_, x.rows * c_.d_feed_forward);
+  apply_map(maps.w2, inputs({&maps.w2}, {h_, x.rows, c_.d_feed_forward}, hidden_q_), y);
+}
+
+/// Each expert takes the rows that it has a share in, one expert after another, so that the sum of a row has one order whatever
+/// the other rows are.
+void ModelPass::apply_experts(const ModelLayer& layer, const DenseRows& x, float* y) noexcept {
+  const Index d = x.width;
+  const Index experts = layer.experts.size();
+  apply_map(layer.router, inputs({&layer.router}, x, stream_q_), shares_);
+  for (Index r = 0; r < x.rows; ++r) {
+    share_row(shares_ + r * experts, experts, c_.experts_per_token, c_.normalized_experts);
+  }
+  std::fill_n(y, x.rows * d, 0.0F);
+  for (Index e = 0; e < experts; ++e) {
+    const auto share_of = [&](Index r) { return shares_[r * experts + e]; };
+    Index count = 0;
+    for (Index r = 0; r < x.rows; ++r) {
+      if (share_of(r) != 0.0F) {
+        std::memcpy(routed_ + count++ * d, x.x + r * d, bytes_of(d));
+      }
+    }
+    if (count == 0) {
+      continue;
+    }
+    apply_feed_forward(layer.experts[e], {routed_, count, d}, made_);
+    const float* made = made_;
+    for (Index r = 0; r < x.rows; ++r) {
+      const float share = share_of(r);
+      for (Index i = 0; share != 0.0F && i < d; ++i) {
+        y[r * d + i] += share * *made++;
+      }
+    }
+  }
+}
+
 void ModelPass::feed_forward(const ModelLayer& layer, const float* x, Index rows,
                              float* y) noexcept {
   for (Index first = 0; first < rows; first += kHiddenTokens) {
-    const Index count = std::min(kHiddenTokens, rows - first);
-    const DenseRows part = {x + first * c_.d_model, count, c_.d_model};
-    if (gate_) {
-      const LinearRows from = inputs({&layer.w1, &layer.w_gate}, part, stream_q_);
-      apply_maps({{&layer.w1, h_}, {&layer.w_gate, gate_}}, from);
+    const DenseRows part = {x + first * c_.d_model, std::min(kHiddenTokens, rows - first),
+                            c_.d_model};
+    float* to = y + first * c_.d_model;
+    if (layer.config.num_experts > 0) {
+      apply_experts(layer, part, to);
     } else {
-      apply_map(layer.w1, inputs({&layer.w1}, part, stream_q_), h_);
+      apply_feed_forward(layer, part, to);
     }
-    activate(h_, count * c_.d_feed_forward);
-    apply_map(layer.w2, inputs({&layer.w2}, {h_, count, c_.d_feed_forward}, hidden_q_),
-              y + first * c_.d_model);
   }
 }
 

@@ -66,6 +66,9 @@ class ModelPass {
   void cross(Index n, const ModelPiece& piece, const float* x, const Rows& rows) noexcept;
 
   void activate(float* h, Index elements) const noexcept;
+  template <class Maps>
+  void apply_feed_forward(const Maps& maps, const DenseRows& x, float* y) noexcept;
+  void apply_experts(const ModelLayer& layer, const DenseRows& x, float* y) noexcept;
   void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;
 
   [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;
@@ -87,11 +90,12 @@ class ModelPass {
   PassReadings readings_;
   Workspace& workspace_;
   ThreadPool* pool_;
-  float *x_, *a_, *s_;       ///< the stream, its norm, and what a sub-layer gives
-  float *q_, *k_, *v_, *o_;  ///< heads side by side
-  float *h_, *gate_;         ///< of the feed-forward layer
-  Quantized stream_q_;       ///< of the stream or of the heads: what inputs() made last
-  Quantized hidden_q_;       ///< of the hidden layer
+  float *x_, *a_, *s_;               ///< the stream, its norm, and what a sub-layer gives
+  float *q_, *k_, *v_, *o_;          ///< heads side by side
+  float *h_, *gate_;                 ///< of the feed-forward layer
+  float *shares_, *routed_, *made_;  ///< of the experts: see ModelNeeds
+  Quantized stream_q_;               ///< of the stream or of the heads: what inputs() made last
+  Quantized hidden_q_;               ///< of the hidden layer
   float* logits_;
   std::size_t mark_ = 0;  ///< of the workspace, after these
 };

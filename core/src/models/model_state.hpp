@@ -52,7 +52,8 @@ struct ModelNorm {
   AlignedBuffer gamma, beta;
 };
 
-using ModelLayer = LayerArrays<PackedLinear, ModelNorm>;
+using ModelExpert = ExpertArrays<PackedLinear>;
+using ModelLayer = LayerArrays<PackedLinear, ModelNorm, Objects<ModelExpert>>;
 
 /// One array of weights, and how much of it there is.
 struct ModelEntry {

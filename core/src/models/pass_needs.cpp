@@ -65,6 +65,10 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   needs.keys = capped_product(rows, of_kv);
   needs.hidden = capped_product(hidden_rows, c.d_feed_forward);
   needs.gated = is_gated(c.activation);
+  if (c.num_experts > 0) {
+    needs.shares = capped_product(hidden_rows, c.num_experts);
+    needs.routed = capped_product(hidden_rows, c.d_model);
+  }
   if (state.quantized_rows) {
     needs.quantized = quantized_floats(*state.kernels, rows, std::max(c.d_model, of_q));
     needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
@@ -81,7 +85,8 @@ std::size_t ModelNeeds::total() const noexcept {
   const auto padded = [](std::size_t n) { return Workspace::padded(n); };
   return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
                      (gated ? 2U : 1U) * padded(hidden), padded(quantized),
-                     padded(quantized_hidden), padded(logits), attention, rotary});
+                     padded(quantized_hidden), padded(shares), 2 * padded(routed), padded(logits),
+                     attention, rotary});
 }
 
 }  // namespace qkv

@@ -21,6 +21,8 @@ struct ModelNeeds {
   std::size_t hidden = 0;     ///< of the feed-forward layer; twice with a gate
   std::size_t quantized = 0;  ///< of inputs of d_model or of the heads
   std::size_t quantized_hidden = 0;
+  std::size_t shares = 0;  ///< of each expert in each row of the hidden layer
+  std::size_t routed = 0;  ///< the rows of one expert, and as much again for what it makes of them
   std::size_t attention = 0, rotary = 0;
   std::size_t logits = 0;  ///< of kLogitRows rows, for surprisal
 

@@ -54,6 +54,8 @@ LanguageModelConfig any_config(Input& in, std::vector<std::int32_t>& windows) {
     c.causal = c.first_norm = true;
     c.parallel_residual = c.post_norms = c.qk_norm = c.symmetric_window = false;
   }
+  c.num_experts = in.chance(20) ? count(in, 0, 4) : 0;
+  c.experts_per_token = c.num_experts > 0 ? count(in, 1, 4) : 0;
   c.token_types = in.chance(20) ? count(in, 0, 3) : 0;
   c.embedding_norm = in.chance(20);
   c.head = !in.chance(20);

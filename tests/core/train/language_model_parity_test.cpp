@@ -15,7 +15,7 @@ bool is_trained(const LanguageModelConfig& c) {
   return c.windows.absent() && !c.attention_scale && c.logit_softcap == 0.0F && !c.qkv_biases &&
          !c.post_norms && c.token_types == 0 && !c.embedding_norm && c.head && !c.head_bias &&
          c.norm != NormPlacement::kAfter && c.first_norm && c.qk_norm_of == QkNorm::kHead &&
-         c.rotations.absent() && c.relative_buckets == 0 &&
+         c.rotations.absent() && c.relative_buckets == 0 && c.num_experts == 0 &&
          c.activation < ModelActivation::kGegluTanh;
 }
 
@@ -85,9 +85,7 @@ TEST_CASE("LanguageModelTrainer: what it does not train it refuses", "[train][mo
   static const std::vector<std::int32_t> windows = {3, 4};
   using Change = void (*)(LanguageModelConfig&);
   const Change changes[] = {
-      [](LanguageModelConfig& c) {
-        c.windows = {windows.data(), {2}};
-      },
+      [](LanguageModelConfig& c) { c.windows = {windows.data(), {2}}; },
       [](LanguageModelConfig& c) { c.attention_scale = 0.5F; },
       [](LanguageModelConfig& c) { c.logit_softcap = 3.0F; },
       [](LanguageModelConfig& c) { c.qkv_biases = true; },

@@ -367,6 +367,8 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
          c.parallel_residual = c.qk_norm = false;
        },
        {kUnsupported, "encoder_layers", "is given", "the default"}},
+      {[](auto& c, auto&) { c.num_experts = c.experts_per_token = 2; },
+       {kUnsupported, "num_experts", "is given", "the default"}},
       {[](auto& c, auto&) { c.relative_buckets = 8; },
        {kUnsupported, "relative_buckets", "is given", "the default"}},
       {[](auto& c, auto&) { c.token_types = 2; },

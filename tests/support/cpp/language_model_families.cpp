@@ -213,6 +213,14 @@ LanguageModelConfig t5(bool causal) {
   return c;
 }
 
+LanguageModelConfig experts(bool normalized) {
+  LanguageModelConfig c = normalized ? base() : rms();
+  c.num_experts = normalized ? 3 : 5;
+  c.experts_per_token = 2;
+  c.normalized_experts = normalized;
+  return c;
+}
+
 }  // namespace
 
 std::vector<Family> families() {
@@ -249,7 +257,9 @@ std::vector<Family> families() {
           {"phi3", phi3()},
           {"modern-bert", modern_bert()},
           {"t5", t5(false)},
-          {"t5 decoder", t5(true)}};
+          {"t5 decoder", t5(true)},
+          {"experts", experts(false)},
+          {"normalized experts", experts(true)}};
 }
 
 LanguageModelConfig family(const std::string& name) {

@@ -239,6 +239,38 @@ class Model {
   }
 
   [[nodiscard]] Rows feed_forward(const std::string& at, const Rows& x) const {
+    if (c_.num_experts == 0) {
+      return maps(at, x);
+    }
+    const Rows logits = map(at + "router", "", x);
+    std::vector<Rows> made;
+    for (Index e = 0; e < c_.num_experts; ++e) {
+      made.push_back(maps(at + "experts." + std::to_string(e) + ".", x));
+    }
+    Rows y(x.size(), std::vector<double>(x[0].size()));
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      std::vector<std::pair<double, std::size_t>> shares;
+      const std::vector<double> surprisal = negative_log_softmax(logits[t]);
+      for (std::size_t e = 0; e < surprisal.size(); ++e) {
+        shares.emplace_back(-std::exp(-surprisal[e]), e);
+      }
+      std::sort(shares.begin(), shares.end());
+      shares.resize(static_cast<std::size_t>(c_.experts_per_token));
+      double scale = c_.normalized_experts ? 0.0 : 1.0;
+      for (const auto& [share, e] : shares) {
+        scale -= c_.normalized_experts ? share : 0.0;
+      }
+      for (const auto& [share, e] : shares) {
+        for (std::size_t d = 0; d < y[t].size(); ++d) {
+          y[t][d] -= share / scale * made[e][t][d];
+        }
+      }
+    }
+    return y;
+  }
+
+  /// The maps of a feed-forward layer, or of an expert.
+  [[nodiscard]] Rows maps(const std::string& at, const Rows& x) const {
     Rows h = map(at + "w1", at + "b1", x);
     const bool gated =
         c_.activation >= ModelActivation::kSwiglu && c_.activation != ModelActivation::kRelu2;

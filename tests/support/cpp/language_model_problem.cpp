@@ -58,6 +58,13 @@ class Lister {
       add(at + "b" + name, {out});
     }
   }
+  void maps(const std::string& at, bool biases) {
+    map(at, "1", c_.d_model, c_.d_feed_forward, biases);
+    if (c_.activation >= ModelActivation::kSwiglu && c_.activation != ModelActivation::kRelu2) {
+      map(at, "Gate", c_.d_model, c_.d_feed_forward, biases);
+    }
+    map(at, "2", c_.d_feed_forward, c_.d_model, biases);
+  }
   void stack(const std::string& at, Index layers, bool crosses) {
     if (c_.relative_buckets > 0) {
       add(at + "relativeBias", {c_.relative_buckets, c_.num_heads});
@@ -109,11 +116,14 @@ class Lister {
     if (!after) {
       norm(at + "norm2");
     }
-    map(at + "feedForward.", "1", c_.d_model, c_.d_feed_forward, biases_);
-    if (c_.activation >= ModelActivation::kSwiglu && c_.activation != ModelActivation::kRelu2) {
-      map(at + "feedForward.", "Gate", c_.d_model, c_.d_feed_forward, biases_);
+    if (c_.num_experts == 0) {
+      maps(at + "feedForward.", biases_);
+    } else {
+      add(at + "feedForward.router", {c_.d_model, c_.num_experts});
     }
-    map(at + "feedForward.", "2", c_.d_feed_forward, c_.d_model, biases_);
+    for (Index e = 0; e < c_.num_experts; ++e) {
+      maps(at + "feedForward.experts." + std::to_string(e) + ".", false);
+    }
     if (c_.post_norms || after) {
       norm(at + "postNorm2");
     }
@@ -127,7 +137,7 @@ class Lister {
 /// Whether an array is kept in the format of the weights, and if so, by rows.
 bool is_formatted(const ModelArrayOf& array) {
   return array.shape.size() == 2 && array.name != "positions" && array.name != "tokenTypes" &&
-         !array.name.ends_with("relativeBias");
+         !array.name.ends_with("relativeBias") && !array.name.ends_with("router");
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                {"symmetric_window", c.symmetric_window},
                {"rotations", !c.rotations.absent()},
                {"relative_buckets", c.relative_buckets != 0},
-               {"encoder_layers", c.encoder_layers != 0}};
+               {"encoder_layers", c.encoder_layers != 0},
+               {"num_experts", c.num_experts != 0}};
   for (const auto& part : parts) {
     if (part.given) {
       return refuse(StatusCode::kUnsupported, caller,
