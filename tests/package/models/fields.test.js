@@ -66,12 +66,13 @@ const without = (config) => Object.fromEntries(Object.entries(config).filter(([,
 async function factorsOf(model, { arrays }) {
   const found = await collect(model);
   const of = (name) => found[name].data[0] / arrays[name].data[0];
+  const down = Object.keys(arrays).find((name) => /^layers\.0\.feedForward.*w2$/.test(name));
   return {
-    ...{ o: of('layers.0.attention.wo'), down: of('layers.0.feedForward.w2') },
+    ...{ o: of('layers.0.attention.wo'), down: of(down) },
     norm: of('norm.gamma'),
   };
 }
-const hasFactors = (family) => /^(granite|minicpm)$/.test(family);
+const hasFactors = (family) => /^(granite|granitemoe|minicpm)$/.test(family);
 
 /** What is known of a family's model with other fields. */
 async function opened(family, changes) {
@@ -146,6 +147,15 @@ const samples = {
   ),
   relative_attention_max_distance: () => [{ relative_attention_max_distance: 77 }, at('relativeMaxDistance'), 77], // prettier-ignore
   feed_forward_proj: () => [{ feed_forward_proj: 'gated-gelu' }, /have no ".*wi_1/],
+  num_experts: () => [{ num_experts: 4 }, shaped],
+  num_local_experts: () => [{ num_local_experts: 4 }, shaped],
+  num_experts_per_tok: () => [{ num_experts_per_tok: 3 }, at('expertsPerToken'), 3],
+  norm_topk_prob: (family) => [
+    { norm_topk_prob: family === 'olmoe' },
+    at('normalizedExperts'),
+    family === 'olmoe',
+  ],
+  moe_intermediate_size: () => [{ moe_intermediate_size: 48 }, shaped],
   norm_eps: () => [{ norm_eps: 0.5 }, at('epsilon'), 0.5],
   rotary_dim: () => [{ rotary_dim: 4 }, rotary('rotaryDim'), 4],
   global_rope_theta: () => [{ global_rope_theta: 7 }, rotary('base'), 7],
@@ -471,6 +481,9 @@ describe('load: config.json', () => {
       'rotary_scaling_factor scale_attn_weights scale_attn_by_inverse_layer_idx',
     internlm2: `${sizes} ${rope} num_key_value_heads rms_norm_eps bias attn_implementation`,
     exaone: `${rope} hidden_size intermediate_size num_layers num_attention_heads max_position_embeddings num_key_value_heads layer_norm_epsilon activation_function embed_dropout attention_dropout`,
+    olmoe: `${llama} num_experts num_experts_per_tok norm_topk_prob output_router_logits router_aux_loss_coef clip_qkv`,
+    qwen3_moe: `${qwen} num_experts num_experts_per_tok norm_topk_prob output_router_logits router_aux_loss_coef moe_intermediate_size mlp_only_layers decoder_sparse_step`,
+    granitemoe: `${llama} embedding_multiplier logits_scaling residual_multiplier attention_multiplier num_local_experts num_experts_per_tok output_router_logits router_aux_loss_coef`,
     phi: `${sizes} ${rope} num_key_value_heads layer_norm_eps partial_rotary_factor qk_layernorm resid_pdrop embd_pdrop attention_dropout`,
     gptj:
       'n_positions n_embd n_layer n_head n_inner rotary_dim activation_function resid_pdrop embd_pdrop attn_pdrop ' +
@@ -553,7 +566,13 @@ const ggufSamples = {
       ? [at('numHeads'), 2]
       : [shaped]),
   ],
-  feed_forward_length: () => [{ feed_forward_length: perLayer(48) }, shaped],
+  feed_forward_length: (arch) =>
+    arch === 'qwen3moe'
+      ? [{ feed_forward_length: u32(48) }, at('dFeedForward'), 96]
+      : [{ feed_forward_length: perLayer(48) }, shaped],
+  expert_count: () => [{ expert_count: u32(4) }, shaped],
+  expert_used_count: () => [{ expert_used_count: u32(3) }, at('expertsPerToken'), 3],
+  expert_feed_forward_length: () => [{ expert_feed_forward_length: u32(48) }, shaped],
   context_length: () => [{ context_length: u32(5) }, at('maxLength'), 5],
   'attention.head_count_kv': (arch) => [
     { 'attention.head_count_kv': perLayer(arch === 'starcoder' ? 2 : 1) },
@@ -606,7 +625,7 @@ const ggufSamples = {
   embedding_scale: () => [{ embedding_scale: f32(7) }, at('embeddingScale'), 7],
   residual_scale: () => [{ residual_scale: f32(0.5) }, at('factors'), { o: 2, down: 2, norm: 1 }],
   logit_scale: (arch) => [
-    { logit_scale: f32(arch === 'granite' ? 4 : 2) },
+    { logit_scale: f32(arch.startsWith('granite') ? 4 : 2) },
     at('factors'),
     { o: 1, down: 1, norm: 2 },
   ],

@@ -19,7 +19,7 @@ for (const [name, make] of Object.entries(ggufModels)) {
         Object.entries(tensors).map(([key, tensor]) => [
           key,
           // A row of biases by distance is shorter than a block.
-          { ...tensor, type: tensor.shape.length === 2 && tensor.shape[1] >= 32 ? type : 'F32' },
+          { ...tensor, type: tensor.shape.length > 1 && tensor.shape.at(-1) >= 32 ? type : 'F32' },
         ]),
       );
       const opened = await open(ggufFile(metadata, typed));

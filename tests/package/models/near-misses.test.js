@@ -18,7 +18,7 @@ const refused = (family, changes, code, ...says) => {
 
 for (const [given, near] of [
   ['lama', 'llama'],
-  ['qwen2_mo', 'qwen2'],
+  ['qwen2_', 'qwen2'],
   ['xlm-roberta-xl', 'xlm-roberta'],
   ['gpt_bigcod', 'gpt_bigcode'],
   ['bert-generation', 'bert'],

@@ -68,6 +68,10 @@ export const kinds = {
     ...{ ...small, ...rms, positions: 'none', activation: 'relu', causal: false, head: false },
     ...{ relativeBuckets: 8, relativeMaxDistance: 16, attentionScale: 1 },
   },
+  experts: { ...small, ...rms, numExperts: 5, expertsPerToken: 2 },
+  'normalized experts': {
+    ...{ ...small, activation: 'gelu', numExperts: 3, expertsPerToken: 2, normalizedExperts: true },
+  },
   't5 decoder': { ...small, ...rms, positions: 'none', relativeBuckets: 6, relativeMaxDistance: 9 },
 };
 

@@ -15,6 +15,7 @@ export function withDefaults(config) {
     ...{ tokenTypes: 0, embeddingNorm: false, head: true, rotary: {}, family: '' },
     ...{ headBias: false, qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
     ...{ relativeBuckets: 0, relativeMaxDistance: 128, encoderLayers: 0, startToken: 0 },
+    ...{ numExperts: 0, expertsPerToken: 0, normalizedExperts: false },
     ...config,
     ...{ normType, biases },
   };
@@ -61,11 +62,14 @@ export function arraysOf(given) {
     }
     if (dFeedForward === 0) return;
     if (!isAfter) addNorm(`${at}norm2`);
-    addMap(`${at}feedForward.`, '1', [dModel, dFeedForward], biases);
-    if (config.activation.includes('glu')) {
-      addMap(`${at}feedForward.`, 'Gate', [dModel, dFeedForward], biases);
-    }
-    addMap(`${at}feedForward.`, '2', [dFeedForward, dModel], biases);
+    const addMaps = (of, isBiased) => {
+      addMap(of, '1', [dModel, dFeedForward], isBiased);
+      if (config.activation.includes('glu')) addMap(of, 'Gate', [dModel, dFeedForward], isBiased);
+      addMap(of, '2', [dFeedForward, dModel], isBiased);
+    };
+    if (config.numExperts === 0) addMaps(`${at}feedForward.`, biases);
+    else add(`${at}feedForward.router`, dModel, config.numExperts);
+    for (let e = 0; e < config.numExperts; ++e) addMaps(`${at}feedForward.experts.${e}.`, false);
     addPost(`${at}postNorm2`);
   };
   const addStack = (of, layers, crosses) => {
@@ -233,8 +237,29 @@ class Oracle {
   }
 
   feedForward(x, layer) {
-    const { activation } = this.config;
+    const { numExperts, expertsPerToken, normalizedExperts, dModel } = this.config;
     const at = `layers.${layer}.feedForward.`;
+    if (numExperts === 0) return this.maps(x, at);
+    const { data: w, shape } = this.weights[`${at}router`];
+    const logits = linear({ x, w, b: new Float64Array(numExperts) }, shape);
+    const made = Array.from({ length: numExperts }, (_, e) => this.maps(x, `${at}experts.${e}.`));
+    const y = new Float64Array(x.length);
+    for (let row = 0; row * dModel < x.length; ++row) {
+      const all = logits.slice(row * numExperts, (row + 1) * numExperts);
+      const total = all.reduce((sum, logit) => sum + Math.exp(logit), 0);
+      const used = Array.from(all, (logit, e) => [Math.exp(logit) / total, e])
+        .sort(([a], [b]) => b - a)
+        .slice(0, expertsPerToken);
+      const scale = normalizedExperts ? used.reduce((sum, [share]) => sum + share, 0) : 1;
+      for (const [share, e] of used)
+        for (let i = row * dModel; i < (row + 1) * dModel; ++i)
+          y[i] += (share / scale) * made[e][i];
+    }
+    return y;
+  }
+
+  maps(x, at) {
+    const { activation } = this.config;
     const up = this.map(x, at, '1');
     const plain = { swiglu: 'silu', geglu: 'gelu', geglu_tanh: 'gelu_tanh' }[activation];
     const f = activations[plain ?? activation];

@@ -66,7 +66,10 @@ LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
               given.second_rotary.given ? rotary_of(given.second_rotary.fields) : RotaryOptions{},
           .relative_buckets = given.relative_buckets,
           .relative_max_distance = given.relative_max_distance,
-          .encoder_layers = given.encoder_layers};
+          .encoder_layers = given.encoder_layers,
+          .num_experts = given.num_experts,
+          .experts_per_token = given.experts_per_token,
+          .normalized_experts = given.normalized_experts};
 }
 
 }  // namespace qkv::wasm

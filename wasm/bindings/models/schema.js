@@ -67,6 +67,9 @@ export const groups = /** @type {const} */ ({
     relativeBuckets: 'whole',
     relativeMaxDistance: 'whole',
     encoderLayers: 'whole',
+    numExperts: 'whole',
+    expertsPerToken: 'whole',
+    normalizedExperts: 'flag',
   },
   // The chosen layers have their parts of each result one after another.
   modelReadings: {

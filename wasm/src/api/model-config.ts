@@ -151,6 +151,15 @@ export interface LanguageModelConfig {
   startToken?: number | undefined;
   /** With `relativeBuckets`: the distance from which on all keys share a bucket. Default 128. */
   relativeMaxDistance?: number | undefined;
+  /**
+   * Feed-forward parts of each layer, without biases, of which a router chooses `expertsPerToken` for each token: those with the
+   * greatest shares in the softmax of its logits, each times its share. Default 0, for one part; the default for trainers.
+   */
+  numExperts?: number | undefined;
+  /** With `numExperts`, at least 1. Default 0. */
+  expertsPerToken?: number | undefined;
+  /** Whether the shares of the experts of a token are divided by their sum. Default false. */
+  normalizedExperts?: boolean | undefined;
   /** Whether there are logits. False for an encoder whose stream is the result. Default true; the default for trainers. */
   head?: boolean | undefined;
   /** Whether a head of its own adds a bias, `headBias`, to the logits. Default false; the default for trainers. */

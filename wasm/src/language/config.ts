@@ -26,7 +26,10 @@ export type Config = Filled<LanguageModelConfig>;
 
 const required = ['vocabulary', 'numLayers', 'dModel', 'numHeads', 'maxLength'] as const;
 const sizes = ['numKvHeads', 'dK'] as const;
-const counts = ['dFeedForward', 'tokenTypes', 'relativeBuckets', 'encoderLayers'] as const;
+const counts = [
+  ...(['dFeedForward', 'tokenTypes', 'relativeBuckets', 'encoderLayers'] as const),
+  ...(['numExperts', 'expertsPerToken'] as const),
+] as const;
 const choices = {
   norm: ['pre', 'post', 'after'],
   normType: ['layer', 'rms'],
@@ -37,6 +40,7 @@ const choices = {
 const flags = [
   ...(['causal', 'qkNorm', 'parallelResidual', 'tiedEmbeddings', 'biases', 'qkvBiases'] as const),
   ...(['postNorms', 'embeddingNorm', 'head', 'headBias', 'firstNorm', 'symmetricWindow'] as const),
+  'normalizedExperts',
 ] as const;
 const numbers = ['epsilon', 'embeddingScale', 'attentionSoftcap', 'logitSoftcap'] as const;
 const names = [
@@ -147,6 +151,7 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
     ...{ postNorms: false, tokenTypes: 0, embeddingNorm: false, head: true, headBias: false },
     ...{ qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
     ...{ relativeBuckets: 0, relativeMaxDistance: 128, encoderLayers: 0, startToken: 0 },
+    ...{ numExperts: 0, expertsPerToken: 0, normalizedExperts: false },
     ...(taken as Config), // what was left out is not there
     ...{ family, normType, window: windowOf(fn, window, taken.numLayers) },
     rotary: rotariesOf(fn, rotary, taken.numLayers),

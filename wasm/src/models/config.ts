@@ -8,7 +8,7 @@ import { refuse } from './errors.js';
 export type Module =
   | 'embedding' | 'positions' | 'tokenTypes' | 'embeddingNorm' | 'norm' | 'head'
   | 'norm1' | 'q' | 'k' | 'v' | 'qNorm' | 'kNorm' | 'o' | 'postNorm1'
-  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2' | 'relativeBias'
+  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2' | 'relativeBias' | 'router'
   | 'normCross' | 'crossQ' | 'crossK' | 'crossV' | 'crossO'; // oxfmt-ignore
 
 /** An array of a model. */
@@ -24,6 +24,8 @@ export interface Parameter {
   readonly layer?: number;
   /** Whether it is one of the encoder that the model has besides. */
   readonly isOfEncoder?: boolean;
+  /** Of which expert of its layer it is. */
+  readonly expert?: number;
 }
 
 /** Whether the engine keeps an array in the format of the weights; all others are float32. */
@@ -46,6 +48,7 @@ export function projectionWidths(config: LanguageModelConfig): Record<'q' | 'k' 
  */
 export const mostLayers = 4096;
 const mostHeads = 65_536;
+const mostExperts = 1024;
 
 export function checkLayers(numLayers: number, most: number): void {
   if (numLayers > most)
@@ -54,7 +57,9 @@ export function checkLayers(numLayers: number, most: number): void {
 
 /** What the arrays could not even be listed without; everything else the core checks. */
 export function checkConfig(config: LanguageModelConfig, mostArrays: number): void {
-  const { numLayers, numHeads, numKvHeads = numHeads, encoderLayers = 0 } = config;
+  const { numLayers, numHeads, numKvHeads = numHeads, encoderLayers = 0, numExperts = 0 } = config;
+  if (numExperts > mostExperts)
+    refuse(`the config has ${numExperts} experts`, `at most ${mostExperts}`);
   checkLayers(numLayers + encoderLayers, Math.min(mostLayers, mostArrays));
   if (numHeads > mostHeads) refuse(`the config has ${numHeads} heads`, `at most ${mostHeads}`);
   const width = headWidth(config);
@@ -69,7 +74,7 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
   const { dModel, vocabulary, numLayers, dFeedForward, maxLength, tokenTypes = 0 } = config;
   const { normType = 'layer', biases = normType === 'layer', activation = 'gelu' } = config;
   const { qkvBiases = biases, positions = 'learned', norm: placement = 'pre' } = config;
-  const { relativeBuckets = 0, encoderLayers = 0 } = config;
+  const { relativeBuckets = 0, encoderLayers = 0, numExperts = 0 } = config;
   const isAfter = placement === 'after';
   const hasBeta = biases && normType === 'layer';
   const widths = projectionWidths(config);
@@ -77,9 +82,14 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
   let prefix = '';
   let layer: number | undefined;
   let isOfEncoder = false;
+  let expert: number | undefined;
   const add = (name: string, kind: Parameter['kind'], module: Module, ...shape: number[]): void => {
     const isBias = /(^|\.)b|\.beta$|Beta$|^headBias$/.test(name);
-    const of = { ...(layer !== undefined && { layer }), ...(isOfEncoder && { isOfEncoder }) };
+    const of = {
+      ...(layer !== undefined && { layer }),
+      ...(isOfEncoder && { isOfEncoder }),
+      ...(expert !== undefined && { expert }),
+    };
     all.push({ name: prefix + name, shape, kind, module, isBias, ...of });
   };
   const norm = (module: Module): void => {
@@ -114,10 +124,19 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
     map('crossV', 'cross.wv', [dModel, widths.v], qkvBiases);
     map('crossO', 'cross.wo', [widths.q, dModel], biases);
   };
+  const maps = (at: string, hasBiases: boolean): void => {
+    map('up', `${at}.w1`, [dModel, dFeedForward], hasBiases);
+    if (/glu/.test(activation)) map('gate', `${at}.wGate`, [dModel, dFeedForward], hasBiases);
+    map('down', `${at}.w2`, [dFeedForward, dModel], hasBiases);
+  };
   const feedForward = (): void => {
-    map('up', 'feedForward.w1', [dModel, dFeedForward], biases);
-    if (/glu/.test(activation)) map('gate', 'feedForward.wGate', [dModel, dFeedForward], biases);
-    map('down', 'feedForward.w2', [dFeedForward, dModel], biases);
+    if (numExperts === 0) {
+      maps('feedForward', biases);
+      return;
+    }
+    add('feedForward.router', 'map', 'router', dModel, numExperts);
+    for (expert = 0; expert < numExperts; expert += 1) maps(`feedForward.experts.${expert}`, false);
+    expert = undefined;
   };
   const stack = (of: string, layers: number, crosses: boolean): void => {
     prefix = of;

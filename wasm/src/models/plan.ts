@@ -117,6 +117,12 @@ const inOrder = (steps: readonly LoadStep[], { tensors }: ModelFile): LoadStep[]
 export const otherHeadsOf = ({ tensors }: ModelFile, described: Described): string[] =>
   [...tensors.keys()].filter((name) => described.isOtherHead(described.rename(name)));
 
+/** The matrices of a tensor one below the other. */
+function flattened(tensor: StoredTensor): StoredTensor {
+  const [count = 0, rows = 0, columns = 0] = tensor.shape;
+  return { ...tensor, shape: [count * rows, columns] };
+}
+
 /** From where all arrays of a model are. @throws {@link QkvError} if the file does not have just these */
 export function planOf(file: ModelFile, described: Described): LoadPlan {
   const { locate, isIgnored, isOtherHead, hasScales, config } = described;
@@ -149,9 +155,10 @@ export function planOf(file: ModelFile, described: Described): LoadPlan {
     let step = steps.get(at.tensor);
     if (!step) {
       checkShape(tensor, at, parameter);
-      checkType(tensor, at, hasScales);
-      const scales = tensor.type === 'I8' ? { scales: scalesOf(tensor, layout, tensors) } : {};
-      step = { tensor, ...scales, layout, parts: [] };
+      const flat = at.isStacked ? flattened(tensor) : tensor;
+      checkType(flat, at, hasScales);
+      const scales = flat.type === 'I8' ? { scales: scalesOf(flat, layout, tensors) } : {};
+      step = { tensor: flat, ...scales, layout, parts: [] };
       steps.set(at.tensor, step);
     }
     step.parts.push({ parameter, ranges, addOne, factor });

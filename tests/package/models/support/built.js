@@ -6,13 +6,20 @@ import { part, stacked, turned } from './truth.js';
 
 /** The module of one of our arrays, and whether it is its weight or its bias. */
 function moduleOf(name) {
-  const [first, second = ''] = name.replace(/^(encoder\.)?(layers\.\d+\.)?/, '').split('.');
+  const [first, second = '', third, fourth] = name
+    .replace(/^(encoder\.)?(layers\.\d+\.)?/, '')
+    .split('.');
   if (first === 'headBias') return ['head', 'bias'];
   if (first === 'cross')
     return [`cross${second[1].toUpperCase()}`, second[0] === 'w' ? 'weight' : 'bias'];
   if (first !== 'attention' && first !== 'feedForward')
     return [first, second === 'beta' ? 'bias' : 'weight'];
   if (second.endsWith('Gamma')) return [`${second[0]}Norm`, 'weight'];
+  if (second === 'experts') {
+    const [expert, map] = [third, fourth];
+    return [{ w1: 'up', wGate: 'gate', w2: 'down' }[map], 'weight', Number(expert)];
+  }
+  if (second === 'router') return ['router', 'weight'];
   const module = second.slice(1);
   return [{ 1: 'up', Gate: 'gate', 2: 'down' }[module] ?? module, second[0] === 'w' ? 'weight' : 'bias']; // prettier-ignore
 }
@@ -51,7 +58,7 @@ export function built(
   const arrays = {};
   const parts = {};
   for (const [seed, [name, shape]] of arraysOf(config).entries()) {
-    const [module, of] = moduleOf(name);
+    const [module, of, expert] = moduleOf(name);
     const isOfEncoder = name.startsWith('encoder.');
     const file = isOfEncoder ? encoder : { names, layers };
     const isVector = shape.length === 1;
@@ -74,17 +81,25 @@ export function built(
     // The array itself where it is the same, so that a test can change both.
     const values = factor === 1 && less === 0 ? data : data.map((x) => x / factor - less);
     const [, layer] = /layers\.(\d+)/.exec(name) ?? [];
-    const tensor = `${layer === undefined ? '' : `${file.layers}${layer}.`}${file.names[module]}.${of}`;
+    const place = file.names[module]?.replace('{}', expert);
+    const tensor = `${layer === undefined ? '' : `${file.layers}${layer}.`}${place}.${of}`;
     const before = {
       shape: [firstRow, dModel],
       values: new Float32Array(firstRow * dModel).fill(7),
     };
     const own = isMap ? turned({ shape, values }) : { shape, values };
     const rows = module === 'positions' && firstRow > 0 ? stacked(before, own) : own;
-    (parts[tensor] ??= []).push({ module, ...rows });
+    (parts[tensor] ??= []).push({ module, expert, ...rows });
   }
   const tensors = Object.entries(parts).map(([name, all]) => {
-    all.sort((a, b) => order.indexOf(a.module) - order.indexOf(b.module));
+    // Of experts in one tensor the maps of each lie together.
+    const of = ({ expert = 0 }) => expert;
+    all.sort((a, b) => of(a) - of(b) || order.indexOf(a.module) - order.indexOf(b.module));
+    if (of(all.at(-1)) > of(all[0])) {
+      const { shape, values } = stacked(...all);
+      const experts = of(all.at(-1)) + 1;
+      return [name, { shape: [experts, shape[0] / experts, shape[1]], values }];
+    }
     const [first] = all;
     const rows = all.length === 1 ? first : inTurn(all, byHead && first.module === 'q' ? numKvHeads : 1); // prettier-ignore
     const isMap = order.concat('o', 'down').includes(first.module) && rows.shape.length === 2;

@@ -152,6 +152,14 @@ const t5Pair = (up) => ({
 });
 const t5WithDecoder = t5Pair('wi');
 const flanT5 = t5Pair('wi_1');
+const experts = { numExperts: 5, expertsPerToken: 2 };
+const expertsFile = {
+  layers: 'model.layers.',
+  names: {
+    ...{ ...llamaNames, router: 'mlp.gate' },
+    ...named('gate up down', 'mlp.experts.{}.gate_proj mlp.experts.{}.up_proj mlp.experts.{}.down_proj'), // prettier-ignore
+  },
+};
 
 const gemma = { activation: 'geglu_tanh', tiedEmbeddings: true, embeddingScale: 8, dK: 16 };
 
@@ -754,6 +762,42 @@ const table = {
     more: { 'head.dense.weight': [64, 64], 'decoder.bias': [11] },
   },
   t5: t5WithDecoder,
+  olmoe: {
+    config: {
+      ...{ ...llamaHub, rope_theta: 10_000, clip_qkv: null, attention_bias: false },
+      ...{ num_experts: 5, num_experts_per_tok: 2, norm_topk_prob: false },
+    },
+    expected: { ...rms, ...experts, normalizedExperts: false, qkNorm: true, qkNormOf: 'whole' },
+    file: expertsFile,
+  },
+  qwen3_moe: {
+    config: {
+      ...{ ...llamaHub, head_dim: 16, rope_theta: 10_000, attention_bias: false },
+      ...{ num_experts: 5, num_experts_per_tok: 2, norm_topk_prob: true },
+      ...{ intermediate_size: 7, moe_intermediate_size: 96, mlp_only_layers: [] },
+      ...{ decoder_sparse_step: 1, use_sliding_window: false },
+    },
+    expected: { ...rms, ...experts, normalizedExperts: true, dK: 16, qkNorm: true },
+    file: expertsFile,
+  },
+  granitemoe: {
+    config: {
+      ...{ ...llamaHub, attention_bias: false, tie_word_embeddings: true, rope_theta: 10_000 },
+      ...{ embedding_multiplier: 12, attention_multiplier: 0.125, residual_multiplier: 0.25 },
+      ...{ logits_scaling: 8, num_local_experts: 5, num_experts_per_tok: 2 },
+    },
+    expected: {
+      ...{ ...rms, ...experts, normalizedExperts: true, tiedEmbeddings: true },
+      ...{ embeddingScale: 12, attentionScale: 0.125 },
+    },
+    file: {
+      ...{ layers: 'model.layers.', factors: { o: 0.25, down: 0.25, norm: 1 / 8 } },
+      names: {
+        ...{ ...llamaNames, router: 'block_sparse_moe.router.layer' },
+        ...named('gate up down', 'block_sparse_moe.input_linear block_sparse_moe.input_linear block_sparse_moe.output_linear'), // prettier-ignore
+      },
+    },
+  },
   ernie4_5: {
     config: {
       ...{ ...llamaHub, head_dim: 16, rope_theta: 500_000, use_bias: false },

@@ -41,7 +41,9 @@ const ggufTable = (arch, own, { names = {}, more = {}, ...file } = {}) => {
   return {
     ...built(expected, { layers: 'blk.', names: { ...ggufNames, ...names }, ...file }),
     metadata: [
-      ...common(arch, numKvHeads, encoderLayers ?? numLayers),
+      ...common(arch, numKvHeads, encoderLayers ?? numLayers).filter(
+        ([key]) => !(key.replace(`${arch}.`, '') in more),
+      ),
       epsilon(arch, normType === 'rms' ? 'layer_norm_rms_epsilon' : 'layer_norm_epsilon'),
       ...Object.entries(more).map(([key, value]) => [`${arch}.${key}`, value]),
     ],
@@ -61,6 +63,11 @@ const jinaBert = {
 const gemma = { activation: 'geglu_tanh', embeddingScale: 8 };
 const encoderNames = { norm1: 'attn_output_norm', norm2: 'layer_output_norm' };
 
+const experts = { numExperts: 5, expertsPerToken: 2 };
+const expertNames = {
+  ...{ router: 'ffn_gate_inp', gate: 'ffn_gate_exps', up: 'ffn_up_exps', down: 'ffn_down_exps' },
+};
+const expertKeys = { expert_count: u32(5), expert_used_count: u32(2) };
 const phi = {
   ...{ family: 'phi', activation: 'gelu_tanh', tiedEmbeddings: false, parallelResidual: true },
   ...{ positions: 'rotary', rotary: { base: 10_000, rotaryDim: 8 }, headBias: true },
@@ -210,6 +217,43 @@ export const ggufModels = {
           ...{ 'rope.freq_base': f32(160_000), 'rope.freq_base_swa': f32(4096) },
           hidden_activation: text('gelu'),
         },
+      },
+    ),
+  olmoe: () =>
+    ggufTable(
+      'olmoe',
+      {
+        ...{ ...rms, ...experts, family: 'olmoe', tiedEmbeddings: false, normalizedExperts: false },
+        ...{ qkNorm: true, qkNormOf: 'whole' },
+      },
+      { names: expertNames, more: expertKeys },
+    ),
+  qwen3moe: () =>
+    ggufTable(
+      'qwen3moe',
+      { ...rms, ...experts, family: 'qwen3_moe', normalizedExperts: true, dK: 16, qkNorm: true },
+      {
+        names: expertNames,
+        more: {
+          ...{ ...expertKeys, 'attention.key_length': u32(16), feed_forward_length: u32(7) },
+          expert_feed_forward_length: u32(96),
+        },
+      },
+    ),
+  granitemoe: () =>
+    ggufTable(
+      'granitemoe',
+      {
+        ...{ ...rms, ...experts, family: 'granitemoe', normalizedExperts: true },
+        ...{ rotary: interleaved, embeddingScale: 12, attentionScale: 0.125 },
+      },
+      {
+        names: expertNames,
+        more: {
+          ...{ ...expertKeys, 'attention.scale': f32(0.125), embedding_scale: f32(12) },
+          ...{ residual_scale: f32(0.25), logit_scale: f32(8) },
+        },
+        factors: { o: 0.25, down: 0.25, norm: 1 / 8 },
       },
     ),
   t5encoder: () =>

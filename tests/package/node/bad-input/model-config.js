@@ -133,6 +133,19 @@ export function modelConfigKinds(more = {}) {
       refused(1, range, 'relativeBuckets is 1', '2 to 1024'),
       beside({ 'config.positions': 'alibi' }, refused(8, invalid, 'relativeBuckets is 8')),
     ]),
+    'config.numExperts': all(whole(0, most, '0 to'), [
+      refused(1025, range, 'numExperts is 1025', 'at most 1024'),
+      beside(
+        { 'config.dFeedForward': 0, 'config.expertsPerToken': 1 },
+        refused(2, invalid, 'numExperts is 2 and dFeedForward 0'),
+      ),
+    ]),
+    'config.expertsPerToken': all(whole(0, most, '0 to'), [
+      refused(1, range, 'expertsPerToken is 1', '0 to 0'),
+      beside({ 'config.numExperts': 2 }, refused(0, range, 'expertsPerToken is 0', '1 to 2')),
+      beside({ 'config.numExperts': 2 }, refused(3, range, 'expertsPerToken is 3', '1 to 2')),
+    ]),
+    'config.normalizedExperts': boolean,
     'config.relativeMaxDistance': given(
       { 'config.relativeBuckets': 8 },
       all(whole(1, most, '1 to'), [refused(4, range, 'relativeMaxDistance 4')]),

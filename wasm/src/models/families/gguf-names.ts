@@ -8,6 +8,10 @@ export const ggufModules = named(
   'token_embd output_norm output attn_norm attn_q attn_k attn_v attn_output ffn_norm ffn_up ffn_down ffn_gate ' +
     'attn_q_norm attn_k_norm post_attention_norm post_ffw_norm position_embd token_types token_embd_norm',
 );
+/** Where experts are. */
+export const ggufExperts: Names['modules'] = {
+  ...{ router: 'ffn_gate_inp', up: 'ffn_up_exps', gate: 'ffn_gate_exps', down: 'ffn_down_exps' },
+};
 /** Where q, k and v are one map. */
 export const fusedQkv: Names['modules'] = { q: 'attn_qkv', k: 'attn_qkv', v: 'attn_qkv' };
 

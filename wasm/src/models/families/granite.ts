@@ -19,7 +19,7 @@ export function withFactors(
   return { config: { ...config, ...scales }, names: { ...names, factors } };
 }
 
-export const granite: Family = {
+export const granite = {
   types: ['granite'],
   traits: rms,
   hub: {
@@ -51,4 +51,4 @@ export const granite: Family = {
       });
     },
   },
-};
+} satisfies Family;

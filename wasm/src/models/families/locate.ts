@@ -19,6 +19,8 @@ export interface Place {
   readonly addOne?: boolean;
   /** What it is multiplied by then. */
   readonly factor?: number;
+  /** Whether the tensor has one such matrix for each expert, one below the other. */
+  readonly isStacked?: boolean;
 }
 
 /** In its place, or a vector of this number that no file has. */
@@ -43,6 +45,8 @@ export interface Names {
   readonly isLessOne?: boolean;
   /** Arrays that a file may have besides, of which nothing is needed: what is computed anew. */
   readonly ignored?: RegExp;
+  /** Whether one tensor has a map of all experts; otherwise `{}` in a name stands for the number of the expert. */
+  readonly isStacked?: boolean;
   /** Arrays of heads and other parts of this family that are not computed. */
   readonly heads?: RegExp;
   /** The row of the table of positions that the first token has. */
@@ -55,7 +59,7 @@ export interface Names {
 
 /** By one word for each module; '-' stands for one that the family has not. */
 const order =
-  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias normCross crossQ crossK crossV crossO'.split(
+  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias normCross crossQ crossK crossV crossO router'.split(
     ' ',
   ) as Module[];
 export const named = (text: string): Names['modules'] =>
@@ -99,9 +103,9 @@ function rangesIn(shared: readonly [Sharing, number][], module: Module, groups: 
 /** By names of a file. */
 export function locateBy(names: Names, config: LanguageModelConfig): Locate {
   const { layout = 'out_in', isByHead = false, isLessOne = false } = names;
-  const { firstPosition = 0, constants, factors = {} } = names;
-  const { numHeads, numKvHeads = numHeads } = config;
-  return ({ name, module, layer, kind, isBias, shape, isOfEncoder }) => {
+  const { firstPosition = 0, constants, factors = {}, isStacked = false } = names;
+  const { numHeads, numKvHeads = numHeads, numExperts = 0 } = config;
+  return ({ name, module, layer, kind, isBias, shape, isOfEncoder, expert }) => {
     const { modules, layers } = (isOfEncoder && names.encoder) || names;
     const part = isBias ? 'bias' : 'weight';
     if (kind === 'vector' && constants?.test(`${module}.${part}`))
@@ -118,13 +122,18 @@ export function locateBy(names: Names, config: LanguageModelConfig): Locate {
       ...{ vector: [all], table: [all, columns] },
       map: own === 'in_out' ? [inputs, all] : [all, inputs],
     };
+    const isInStack = isStacked && expert !== undefined;
+    const before = isInStack ? expert * all : 0;
+    const ranges = (): Range[] =>
+      shared
+        ? rangesIn(shared, module, isByHead && /^[qkv]$/.test(module) ? numKvHeads : 1)
+        : [[first, all]];
     return {
-      tensor: `${prefix}${modules[module] ?? name}.${part}`,
-      ...{ shape: shapes[kind], layout: kind === 'map' ? own : 'out_in' },
+      tensor: `${prefix}${(modules[module] ?? name).replace('{}', String(expert))}.${part}`,
+      shape: isInStack ? [numExperts, ...shapes[kind]] : shapes[kind],
+      ...{ layout: kind === 'map' ? own : 'out_in', isStacked: isInStack },
       ranges: () =>
-        shared
-          ? rangesIn(shared, module, isByHead && /^[qkv]$/.test(module) ? numKvHeads : 1)
-          : [[first, all]],
+        before === 0 ? ranges() : ranges().map(([from, to]) => [before + from, before + to]),
       addOne: isLessOne && kind === 'vector' && !isBias,
       factor: (isOfEncoder ? undefined : factors[module]) ?? 1,
     };

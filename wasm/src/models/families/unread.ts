@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   'deberta deberta-v2': 'scores of content and position apart (disentangled attention)',
   'gemma3n gemma3n_text': 'alternating updates of several streams',
   'bart mbart pegasus marian whisper blenderbot': 'a decoder that reads an encoder',
-  'mixtral phimoe qwen2_moe qwen2moe qwen3_moe qwen3moe olmoe granitemoe gpt_oss gpt-oss': 'experts',
+  'mixtral phimoe qwen2_moe qwen2moe gpt_oss gpt-oss llama4': 'experts of other kinds',
 }; // oxfmt-ignore
 
 /** A family of which nothing here computes what is its own is refused with that. */
