@@ -562,7 +562,7 @@ const ggufSamples = {
   embedding_length: () => [{ embedding_length: u32(32) }, shaped],
   'attention.head_count': (arch) => [
     { 'attention.head_count': perLayer(2), 'attention.head_count_kv': perLayer(2) },
-    ...(/^(gpt2|gptneox|bloom|bert|nomic-bert|jina-bert-v2|phi2|modern-bert)$/.test(arch)
+    ...(/^(gpt2|gptneox|bloom|bert|nomic-bert|jina-bert-v2|phi2|modern-bert|olmoe)$/.test(arch)
       ? [at('numHeads'), 2]
       : [shaped]),
   ],

@@ -224,7 +224,8 @@ export const ggufModels = {
       'olmoe',
       {
         ...{ ...rms, ...experts, family: 'olmoe', tiedEmbeddings: false, normalizedExperts: false },
-        ...{ qkNorm: true, qkNormOf: 'whole' },
+        // llama.cpp reads no fewer heads of keys.
+        ...{ numKvHeads: 4, qkNorm: true, qkNormOf: 'whole' },
       },
       { names: expertNames, more: expertKeys },
     ),
