@@ -27,7 +27,7 @@ class PackedProduct {
   }
   void run(Index rows, const float* x, float* y) const noexcept {
     const kernels::KernelTable& table = *active_kernels();
-    if (packed_.format != WeightFormat::kInt8) {
+    if (!reads_quantized_rows(table, packed_)) {
       apply(table, nullptr, packed_, {x, rows, y});
       return;
     }

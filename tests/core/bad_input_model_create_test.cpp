@@ -119,8 +119,8 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
        {kInvalid, "tied_embeddings", "without head", "none"}},
       {[](auto& c, auto&) { c.causal = c.head = c.tied_embeddings = false; },
        {kInvalid, "logit_softcap", "without head", "none"}},
-      {[](auto&, auto& f) { f = static_cast<WeightFormat>(3); },
-       {kInvalid, "format", "is 3", "0 to 2"}},
+      {[](auto&, auto& f) { f = static_cast<WeightFormat>(5); },
+       {kInvalid, "format", "is 5", "0 to 4"}},
   };
   const ModelWeights weights(family("gemma2"), 1);
   const ModelTokens tokens(weights.config(), 1, 5, 1);
@@ -180,8 +180,8 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
   constexpr const char* kGain = "layers.0.norm1.gamma";              // [64]
   const Wrong in_f32[] = {
       {[](auto& r) { r.data = nullptr; }, {kInvalid, "data", "null", "64"}},
-      {[](auto& r) { r.type = static_cast<NumberType>(5); },
-       {kInvalid, "type", "is 5", "NumberType"}},
+      {[](auto& r) { r.type = static_cast<NumberType>(16); },
+       {kInvalid, "type", "is 16", "NumberType"}},
       {[](auto& r) { r.layout = static_cast<WeightLayout>(2); }, {kInvalid, "layout", "is 2", ""}},
       {[](auto& r) { r.count = 0; }, {kRange, "count", "is 0", "at least 1"}},
       {[](auto& r) { r.count = 65; }, {kRange, "count", "is 65", "at most 64"}},
@@ -197,7 +197,8 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
        {kInvalid, "type", "kInt8", "another type"},
        kGain},
       {[](auto& r) { r.type = NumberType::kInt8; }, {kInvalid, "type", "without scales", ""}},
-      {[](auto& r) { r.type = NumberType::kQ8_0; }, {kInvalid, "type", "kQ8_0", "kOutIn"}},
+      {[](auto& r) { r.type = NumberType::kQ8_0; }, {kInvalid, "type", "has blocks", "kOutIn"}},
+      {[](auto& r) { r.type = NumberType::kIq4Xs; }, {kInvalid, "type", "has blocks", "kOutIn"}},
       {[](auto& r) {
          r.type = NumberType::kInt8;
          r.scales = scales.data();
@@ -253,9 +254,9 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
        {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
       {[](auto& r) { r.data = wrong.data(); },
        {kInvalid, "layers.1.feedForward.w1", "has a number that is not finite",
-        "int8 has no scale"}},
+        "int8 holds no such"}},
       {[](auto& r) { r.data = large.data(); },
-       {kInvalid, "layers.1.feedForward.w1", "at least 8.3e6 in magnitude", "int8 has no scale"}},
+       {kInvalid, "layers.1.feedForward.w1", "at least 8.3e6 in magnitude", "int8 holds no such"}},
       {[](auto& r) {
          r.type = NumberType::kQ8_0;
          r.layout = WeightLayout::kOutIn;
@@ -264,6 +265,12 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.count = 96;
        },
        {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+  };
+  const Wrong in_halves[] = {
+      {[](auto& r) { r.data = wrong.data(); },
+       {kInvalid, "layers.1.feedForward.w1", "not finite", "holds no such"}},
+      {[](auto& r) { r.data = large.data(); },
+       {kInvalid, "layers.1.feedForward.w1", "at least 65,520", "another format"}},
   };
   const auto require = [](WeightFormat format, const Wrong& row) {
     CAPTURE(row.refusal.argument, row.refusal.was);
@@ -286,6 +293,36 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
   }
   for (const Wrong& row : in_int8) {
     require(WeightFormat::kInt8, row);
+  }
+  for (const Wrong& row : in_halves) {
+    require(WeightFormat::kF16, row);
+    require(WeightFormat::kInt4, row);
+  }
+}
+
+TEST_CASE("LanguageModel::create, LanguageModel::read: formats and rows that do not fit",
+          "[model][bad-input]") {
+  LanguageModel model;
+  const WeightFormat formats[] = {WeightFormat::kInt4, static_cast<WeightFormat>(5)};
+  const auto create = [&](std::size_t count) {
+    return LanguageModel::create(family("gemma2"), WeightFormat::kF32, model, {formats, count});
+  };
+  require_refused(create(1), "LanguageModel::create",
+                  {StatusCode::kShapeMismatch, "formats", "1 element", "35"});
+  require_refused(create(2), "LanguageModel::create", {kInvalid, "formats", "is 5", "0 to 4"});
+  std::byte room[8] = {};
+  require_refused(model.read(0, 0, 1, room), "LanguageModel::read",
+                  {kInvalid, "the model", "is empty", "create()"});
+  require_ok(LanguageModel::create(family("gemma2"), WeightFormat::kInt4, model));
+  const Index rows = model.array(0).rows;
+  require_refused(model.read(0, 0, 1, nullptr), "LanguageModel::read",
+                  {kInvalid, "to", "is null", "memory"});
+  require_refused(model.read(35, 0, 1, room), "LanguageModel::read",
+                  {kRange, "i", "is 35", "[0, 35)"});
+  for (const auto& [first, count] :
+       {std::pair{Index{-1}, Index{1}}, {0, -1}, {rows, 1}, {1, rows}}) {
+    require_refused(model.read(0, first, count, room), "LanguageModel::read",
+                    {kRange, "first", "count", "rows of [0, "});
   }
 }
 

@@ -97,7 +97,8 @@ TEST_CASE("found: attention without keys forms no address from a null array",
 TEST_CASE("found: a model of more inputs than 64 bits count the bytes of is refused",
           "[model][memory]") {
   const std::size_t bytes = allocated_bytes();
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                    WeightFormat::kF16, WeightFormat::kInt4}) {
     LanguageModelConfig config;
     config.vocabulary = 1;
     config.num_layers = 1;

@@ -13,7 +13,8 @@
 namespace qkv::test::language_model_fill_test {
 namespace {
 
-constexpr WeightFormat kFormats[] = {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8};
+constexpr WeightFormat kFormats[] = {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                     WeightFormat::kF16, WeightFormat::kInt4};
 constexpr NumberType kTypes[] = {NumberType::kF32, NumberType::kF16, NumberType::kBf16,
                                  NumberType::kQ8_0, NumberType::kInt8};
 
@@ -142,7 +143,9 @@ TEST_CASE("LanguageModel::fill: matrices of every type, layout and format keep e
       const Matrix matrix{values, by_rows ? vocabulary : width, by_rows ? width : vocabulary};
       for (const NumberType type : kTypes) {
         for (const WeightFormat format : kFormats) {
-          if (type == NumberType::kQ8_0 && (!by_rows || width % 32 != 0)) {
+          // Numbers of 4 bits are sums, of which a product rounds each part.
+          const bool sums = format == WeightFormat::kInt4;
+          if (sums || (type == NumberType::kQ8_0 && (!by_rows || width % 32 != 0))) {
             continue;
           }
           CAPTURE(width, by_rows, static_cast<int>(type), static_cast<int>(format));
@@ -278,6 +281,77 @@ TEST_CASE("LanguageModel::fill: of a single row of scales the stride is of no ma
   fill_rest(model);
   const ModelResults found = run(model, in_order(model, 2), {.readings = true});
   CHECK(first_difference(found.layers[0].residual, {exact.begin(), exact.end()}) == "");
+}
+
+/// All of an array as read() gives it.
+std::vector<std::byte> bytes_of(const LanguageModel& model, Index i) {
+  const ModelArray array = model.array(i);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(array.rows * array.row_bytes));
+  for (Index first = 0; first < array.rows; first += 5) {
+    const Index count = std::min<Index>(5, array.rows - first);
+    require_ok(model.read(i, first, count, bytes.data() + first * array.row_bytes));
+  }
+  return bytes;
+}
+
+TEST_CASE("LanguageModel::read: what it gives fills a model of the same formats without a change",
+          "[model][fill]") {
+  const ModelWeights weights(family("gpt2"), 105);
+  const ModelTokens tokens(weights.config(), 1, 6, 105);
+  const LanguageModel first = weights.make();
+  // Each format by itself, and then all of them in turn.
+  for (std::size_t one = 0; one <= std::size(kFormats); ++one) {
+    std::vector<WeightFormat> formats;
+    for (Index i = 0; i < first.array_count(); ++i) {
+      const std::size_t place = one < std::size(kFormats) ? one : to_size(i) % std::size(kFormats);
+      formats.push_back(kFormats[place]);
+    }
+    CAPTURE(one);
+    LanguageModel from;
+    LanguageModel to;
+    require_ok(LanguageModel::create(weights.config(), WeightFormat::kF32, from, formats));
+    require_ok(LanguageModel::create(weights.config(), WeightFormat::kF32, to, formats));
+    for (Index i = 0; i < from.array_count(); ++i) {
+      require_ok(fill_whole(from, i, weights.arrays.at(from.array(i).name)));
+      const ModelArray array = from.array(i);
+      const std::vector<std::byte> bytes = bytes_of(from, i);
+      require_ok(to.fill(i, {.type = array.type,
+                             .data = bytes.data(),
+                             .count = array.rows,
+                             .row_bytes = array.row_bytes,
+                             .layout = WeightLayout::kOutIn}));
+      CHECK(bytes_of(to, i) == bytes);
+    }
+    require_ok(from.finish());
+    require_ok(to.finish());
+    CHECK(first_difference(run(from, tokens).all(), run(to, tokens).all()) == "");
+  }
+}
+
+TEST_CASE("LanguageModel::fill: (x + plus) factor is what numbers stand for, rounded once",
+          "[model][fill]") {
+  Random random(106);
+  const Matrix table{random_floats(random, 3 * 64), 3, 64};
+  for (const NumberType type : kTypes) {
+    for (const WeightFormat format : kFormats) {
+      CAPTURE(static_cast<int>(type), static_cast<int>(format));
+      const InFile file(table, type);
+      Matrix changed{{}, 3, 64};
+      for (const double x : file.exact) {
+        changed.values.push_back(static_cast<float>((x + 1.0) * 0.3));
+      }
+      const std::vector<double> exact = kept(changed, format, true);
+      LanguageModel model;
+      require_ok(LanguageModel::create(probe(3, 64), format, model));
+      ModelRows rows = file.rows(0, 3, WeightLayout::kInOut);
+      rows.plus = 1.0;
+      rows.factor = 0.3;
+      require_ok(model.fill(0, rows));
+      fill_rest(model);
+      const ModelResults found = run(model, in_order(model, 3), {.readings = true});
+      CHECK(first_difference(found.layers[0].residual, {exact.begin(), exact.end()}) == "");
+    }
+  }
 }
 
 TEST_CASE("LanguageModel::fill: the order of the arrays is free", "[model][fill]") {

@@ -44,7 +44,8 @@ TEST_CASE("LanguageModel: weights, entropy, stream and lens of every layer and f
 }
 
 TEST_CASE("LanguageModel: readings change no bit of the results", "[model][reading]") {
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                    WeightFormat::kF16, WeightFormat::kInt4}) {
     for (const Family& f : families()) {
       CAPTURE(f.name);
       const ModelWeights weights(f.config, 90);

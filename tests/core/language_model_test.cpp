@@ -173,7 +173,8 @@ TEST_CASE("LanguageModel: absent token types are zeros", "[model]") {
 }
 
 TEST_CASE("LanguageModel: batch rows do not meet", "[model]") {
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                    WeightFormat::kF16, WeightFormat::kInt4}) {
     const ModelWeights weights(family("gemma2"), 12);
     const LanguageModel model = weights.make(format);
     const ModelTokens tokens(weights.config(), 3, 9, 12);
@@ -240,6 +241,8 @@ TEST_CASE("LanguageModel: bytes are those of the weights in their format, once",
   CHECK(bytes_of(WeightFormat::kF32, false) < 4.1);
   CHECK(bytes_of(WeightFormat::kBf16, false) < 2.1);
   CHECK(bytes_of(WeightFormat::kInt8, false) < 1.2);
+  CHECK(bytes_of(WeightFormat::kF16, false) < 2.1);
+  CHECK(bytes_of(WeightFormat::kInt4, false) < 0.75);
   CHECK(bytes_of(WeightFormat::kF32, true) < 4.1);
 }
 

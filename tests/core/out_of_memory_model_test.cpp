@@ -68,7 +68,8 @@ Operation pass(const char* name, WeightFormat format, bool with_session) {
 }
 
 TEST_CASE("out of memory: a language model is created whole or not at all", "[model][memory]") {
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                    WeightFormat::kF16, WeightFormat::kInt4}) {
     for (const char* name : {"gemma2", "bert", "bloom"}) {
       require_survives(name, 5, [&] { return creation(name, format); });
     }
@@ -134,7 +135,8 @@ TEST_CASE("out of memory: a prompt of several pieces is read whole or not at all
 }
 
 TEST_CASE("out of memory: filling and finishing ask for nothing", "[model][memory]") {
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                    WeightFormat::kF16, WeightFormat::kInt4}) {
     const ModelWeights weights(family("gemma2"), 1);
     LanguageModel model;
     require_ok(LanguageModel::create(weights.config(), format, model));

@@ -84,7 +84,8 @@ TEST_CASE("LanguageModel::encode: threads change no bit of what a source leads t
 
 TEST_CASE("LanguageModel: threads change no bit", "[model][parallel]") {
   unsigned count = 2;
-  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8,
+                                    WeightFormat::kF16, WeightFormat::kInt4}) {
     CAPTURE(static_cast<int>(format), count);
     const CacheFormat cache = format == WeightFormat::kF32 ? CacheFormat::kF32 : CacheFormat::kBf16;
     require_same_bits(wide("gemma2"), format, cache, count++);

@@ -82,30 +82,60 @@ TEST_CASE("weights: float32 to bfloat16 rounds to the nearest, ties to even; NaN
   }
 }
 
-/// What a weight of the file has to become.
+/// (max - min) / parts as a scale in binary16: a step more where those are subnormal and it would cut the largest.
+float scale_of(float span, float parts) {
+  const float near = from_f16(to_f16(span / parts));
+  return near < 0x1p-14F && near * parts < span ? near + 0x1p-24F : near;
+}
+
+/// q in [least, most] to the nearest, and 0 where there is no scale.
+float whole(float w, float d, float least, float most) {
+  return d == 0.0F ? 0.0F : std::clamp(std::nearbyint(w / d), least, most) + 0.0F;
+}
+
+/// What weights of a block have to become.
+float expected_weight(const std::vector<float>& block, std::size_t i, WeightFormat format) {
+  const float w = block[i];
+  const float least = *std::min_element(block.begin(), block.end());
+  const float greatest = *std::max_element(block.begin(), block.end());
+  switch (format) {
+    case WeightFormat::kF32:
+      return w;
+    case WeightFormat::kBf16:
+      return from_bf16(to_bf16(w));
+    case WeightFormat::kF16:
+      return from_f16(to_f16(w));
+    case WeightFormat::kInt8: {
+      const float d = scale_of(std::max(-least, greatest), 127.0F);
+      return d * whole(w, d, -127.0F, 127.0F);
+    }
+    case WeightFormat::kInt4: {
+      const float o = from_f16(to_f16(least));
+      const float d = scale_of(std::max(greatest - o, 0.0F), 15.0F);
+      return d * whole(w - o, d, 0.0F, 15.0F) + o;
+    }
+  }
+  return NAN;
+}
+
+/// The weights of a file as they have to be kept.
 std::vector<float> expected_weights(const FileMatrix& file, WeightFormat format) {
   std::vector<float> weights;
-  const bool blocks_of_inputs = has_scales(file.type) && (file.layout == WeightLayout::kOutIn ||
-                                                          file.type == NumberType::kInt8);
+  const bool by_output = file.layout == WeightLayout::kOutIn;
+  const bool kept_8 =
+      file.type == NumberType::kInt8 || (file.type == NumberType::kQ8_0 && by_output);
+  const bool kept_4 =
+      by_output && (file.type == NumberType::kQ4_0 || file.type == NumberType::kQ4_1);
   const bool as_it_is =
-      format == WeightFormat::kF32 || (format == WeightFormat::kInt8 && blocks_of_inputs);
+      (format == WeightFormat::kInt8 && kept_8) || (format == WeightFormat::kInt4 && kept_4);
   for (Index j = 0; j < file.out(); ++j) {
     for (Index first = 0; first < file.in(); first += 32) {
-      const Index end = std::min(first + 32, file.in());
-      float most = 0.0F;
-      for (Index i = first; i < end; ++i) {
-        most = std::max(most, std::abs(file.at(i, j)));
+      std::vector<float> block;
+      for (Index i = first; i < std::min(first + 32, file.in()); ++i) {
+        block.push_back(file.at(i, j));
       }
-      const float near = from_f16(to_f16(most / 127.0F));
-      // A step of subnormal halves.
-      const float d = near < 0x1p-14F && near * 127.0F < most ? near + 0x1p-24F : near;
-      for (Index i = first; i < end; ++i) {
-        const float w = file.at(i, j);
-        const float q =
-            d == 0.0F ? 0.0F : std::clamp(std::nearbyint(w / d), -127.0F, 127.0F) + 0.0F;
-        weights.push_back(as_it_is                        ? w
-                          : format == WeightFormat::kBf16 ? from_bf16(to_bf16(w))
-                                                          : d * q);
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        weights.push_back(as_it_is ? block[i] : expected_weight(block, i, format));
       }
     }
   }
@@ -188,6 +218,28 @@ TEST_CASE("weights: int8 keeps numbers of every size within half a scale", "[wei
   }
 }
 
+TEST_CASE("weights: int4 keeps numbers of every range within its bound", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (int exponent = -30; exponent <= 14; ++exponent) {
+    for (const float offset : {-1.0F, -0.37F, 0.0F, 0.9F}) {
+      CAPTURE(exponent, offset);
+      FileMatrix file(NumberType::kF32, WeightLayout::kOutIn, 1, 32, 4);
+      for (std::size_t i = 0; i < 32; ++i) {
+        const float part = static_cast<float>(i * 7 % 32) / 31.0F;
+        file.numbers[i] = std::ldexp(offset + part, exponent);
+      }
+      std::memcpy(file.bytes.data() + 1, file.numbers.data(), 32 * sizeof(float));
+      const std::vector<float> kept = weights_of(packed_from(file, WeightFormat::kInt4));
+      const double d = std::ldexp(1.0 / 15.0, exponent);
+      const double o = std::abs(std::ldexp(static_cast<double>(offset), exponent));
+      for (std::size_t i = 0; i < 32; ++i) {
+        const double error = static_cast<double>(kept[i]) - static_cast<double>(file.numbers[i]);
+        REQUIRE(std::abs(error) <= 0.51 * d + 0x1p-11 * o + 0x1p-24);
+      }
+    }
+  }
+}
+
 TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
   const kernels::KernelTable& table = *active_kernels();
   for (const WeightFormat format : kWeightFormats) {
@@ -208,7 +260,8 @@ TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
       std::memcpy(file.bytes.data() + 1 + file.row_bytes + 40, &weight, sizeof weight);
       PackedLinear packed;
       require_ok(reserve_linear(table, {.in = 64, .out = 3, .format = format}, packed));
-      CHECK(fill_matrix(table, file.all(), packed) == (format != WeightFormat::kInt8));
+      CHECK(fill_matrix(table, file.all(), packed) ==
+            (format == WeightFormat::kF32 || format == WeightFormat::kBf16));
     }
   }
 }

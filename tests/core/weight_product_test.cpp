@@ -19,13 +19,24 @@ struct Case {
 };
 
 const char* name_of(WeightFormat format) {
-  return format == WeightFormat::kF32    ? "product f32"
-         : format == WeightFormat::kBf16 ? "product bf16"
-                                         : "product int8";
+  switch (format) {
+    case WeightFormat::kF32:
+      return "product f32";
+    case WeightFormat::kBf16:
+      return "product bf16";
+    case WeightFormat::kF16:
+      return "product f16";
+    case WeightFormat::kInt8:
+      return "product int8";
+    default:
+      return "product int4";
+  }
 }
 
 PackedLinear matrix(const Case& c, std::uint64_t seed) {
-  const NumberType type = c.format == WeightFormat::kInt8 ? NumberType::kQ8_0 : NumberType::kF32;
+  const NumberType type = c.format == WeightFormat::kInt8   ? NumberType::kQ8_0
+                          : c.format == WeightFormat::kInt4 ? NumberType::kQ4_1
+                                                            : NumberType::kF32;
   PackedLinear packed =
       packed_from({type, WeightLayout::kOutIn, c.out, c.in, seed}, c.format, true);
   Random random(seed + 1);
@@ -44,12 +55,37 @@ double block_max(const float* x, Index k, Index in) {
   return most;
 }
 
+/// The sizes of the two parts of which the weights of 4 bits are sums: they are multiplied, and rounded, one by one.
+std::vector<double> parts_of(const PackedLinear& packed) {
+  std::vector<double> sizes;
+  for (const float w : weights_of(packed)) {
+    sizes.push_back(std::abs(static_cast<double>(w)));
+  }
+  const kernels::PanelFormat& format = format_of(*active_kernels(), packed.format);
+  for (Index j = 0; packed.format == WeightFormat::kInt4 && j < packed.out; ++j) {
+    const Index panel = active_kernels()->panel;
+    const auto floats = static_cast<Index>(panel_floats(format, packed.in));
+    float* at = packed.panels.data() + j / panel * floats;
+    for (Index i = 0; i < packed.in; ++i) {
+      kernels::CodedBlock block{};
+      format.take({reinterpret_cast<std::byte*>(at), j % panel, i / 32 * 32, 32}, block);
+      const float q = block.numbers[i % 32];
+      sizes[static_cast<std::size_t>(j * packed.in + i)] = static_cast<double>(
+          std::abs(from_f16(block.scale)) * q + std::abs(from_f16(block.offset)));
+    }
+  }
+  return sizes;
+}
+
 /// y against the exact product of x and the packed weights, within the bounds of linear_product.hpp.
 void check(const Case& c, const PackedLinear& packed, const std::vector<float>& x,
            const std::vector<float>& y) {
   Quantity quantity(name_of(c.format));
   const std::vector<float> w = weights_of(packed);
-  const auto blocks = static_cast<double>((c.in + 31) / 32);
+  const std::vector<double> parts = parts_of(packed);
+  // Sums that are added: of weights of 4 bits two for each block.
+  const auto terms =
+      static_cast<double>((c.in + 31) / 32 * (c.format == WeightFormat::kInt4 ? 2 : 1));
   std::vector<double> most(static_cast<std::size_t>(c.in));
   for (Index r = 0; r < c.rows; ++r) {
     for (Index k = 0; k < c.in; ++k) {
@@ -60,16 +96,18 @@ void check(const Case& c, const PackedLinear& packed, const std::vector<float>& 
       double exact = bias;
       double size = std::abs(bias);
       double moved = 0.0;
+      double rounded = 0.0;
       for (Index k = 0; k < c.in; ++k) {
         const auto weight = static_cast<double>(w[static_cast<std::size_t>(j * c.in + k)]);
         const auto number = static_cast<double>(x[static_cast<std::size_t>(r * c.in + k)]);
         exact += weight * number;
-        size += std::abs(weight * number);
+        const double part = parts[static_cast<std::size_t>(j * c.in + k)];
+        size += part * std::abs(number);
         moved += std::abs(weight) * most[static_cast<std::size_t>(k)] / 126.0;
+        rounded += part * most[static_cast<std::size_t>(k)] / 126.0;
       }
-      const double bound = c.format == WeightFormat::kInt8
-                               ? moved + 0x1p-24 * (blocks + 5) * (size + moved)
-                               : 0x1p-24 * static_cast<double>(c.in + 2) * size;
+      const double bound = rounds_rows(c.format) ? moved + 0x1p-24 * (terms + 5) * (size + rounded)
+                                                 : 0x1p-24 * static_cast<double>(c.in + 2) * size;
       quantity.add(static_cast<double>(y[static_cast<std::size_t>(r * c.out + j)]), exact, bound);
     }
   }
@@ -123,7 +161,7 @@ TEST_CASE("product: a row has the bits it has by itself, in slices and out of th
   }
 }
 
-/// An int8 product by the formula of gemm_int8.hpp, in float32 with two roundings.
+/// A product by the formulas of gemm_int8.hpp and gemm_int4.hpp, in float32 with two roundings.
 std::vector<float> by_the_formula(const PackedLinear& packed, const FileMatrix& file,
                                   const std::vector<float>& x) {
   const Index in = packed.in;
@@ -135,16 +173,28 @@ std::vector<float> by_the_formula(const PackedLinear& packed, const FileMatrix& 
         const auto max = static_cast<float>(block_max(x.data() + row, first, in));
         const float s = max / 63.0F;
         const float inverse = 63.0F / max;
-        const std::byte* block = file.bytes.data() + 1 + j * file.row_bytes + first / 32 * 34;
+        const bool nibbles = file.type == NumberType::kQ4_1;
+        const std::byte* block =
+            file.bytes.data() + 1 + j * file.row_bytes + first / 32 * (nibbles ? 20 : 34);
         std::int32_t whole = 0;
+        std::int32_t row_sum = 0;
         for (Index i = first; i < std::min(in, first + 32); ++i) {
           const float q = std::nearbyint(x[row + static_cast<std::size_t>(i)] * inverse);
-          whole +=
-              static_cast<std::int32_t>(q) * std::to_integer<std::int8_t>(block[2 + i - first]);
+          const Index at = i - first;
+          const int weight =
+              nibbles ? std::to_integer<int>(block[4 + at % 16]) >> (at < 16 ? 0 : 4) & 15
+                      : std::to_integer<std::int8_t>(block[2 + at]);
+          whole += static_cast<std::int32_t>(q) * weight;
+          row_sum += static_cast<std::int32_t>(q);
         }
         const float scale = from_f16(read_half(block)) * s;
         const float product = static_cast<float>(whole) * scale;
         sum = product + sum;
+        if (nibbles) {
+          const float total = static_cast<float>(row_sum) * s;
+          const float shift = total * from_f16(read_half(block + 2));
+          sum = shift + sum;
+        }
       }
       y.push_back(sum);
     }
@@ -157,7 +207,7 @@ TEST_CASE("product: maps of several formats in one call have the bits that they 
   const kernels::KernelTable& table = *active_kernels();
   for (const Index rows : {1, 9}) {
     const PackedLinear maps[] = {matrix({WeightFormat::kInt8, rows, 70, 33}, 1),
-                                 matrix({WeightFormat::kF32, rows, 70, 50}, 2),
+                                 matrix({WeightFormat::kInt4, rows, 70, 50}, 2),
                                  matrix({WeightFormat::kBf16, rows, 70, 21}, 3)};
     Random random(4);
     const std::vector<float> x = random_floats(random, rows * 70);
@@ -179,19 +229,23 @@ TEST_CASE("product: maps of several formats in one call have the bits that they 
   }
 }
 
-TEST_CASE("product: of int8 the bits of the formula where madd rounds twice", "[weights]") {
+TEST_CASE("product: of whole numbers the bits of the formula where madd rounds twice",
+          "[weights]") {
   const std::string_view isa = active_isa();
   if (isa != "scalar" && isa != "sse4" && isa != "wasm-simd128") {
     SUCCEED("madd may round once here");
     return;
   }
   for (const Index in : {31, 200, 2600}) {
-    const Case c{WeightFormat::kInt8, 6, in, 21};
-    const FileMatrix file(NumberType::kQ8_0, WeightLayout::kOutIn, c.out, in, 11);
-    const PackedLinear packed = matrix(c, 11);
-    Random random(12);
-    const std::vector<float> x = random_floats(random, c.rows * in);
-    CHECK(first_difference(product(packed, x), by_the_formula(packed, file, x)) == "");
+    for (const WeightFormat format : {WeightFormat::kInt8, WeightFormat::kInt4}) {
+      const Case c{format, 6, in, 21};
+      const NumberType type = format == WeightFormat::kInt8 ? NumberType::kQ8_0 : NumberType::kQ4_1;
+      const FileMatrix file(type, WeightLayout::kOutIn, c.out, in, 11);
+      const PackedLinear packed = matrix(c, 11);
+      Random random(12);
+      const std::vector<float> x = random_floats(random, c.rows * in);
+      CHECK(first_difference(product(packed, x), by_the_formula(packed, file, x)) == "");
+    }
   }
 }
 
@@ -226,7 +280,7 @@ TEST_CASE("product: NaN and infinity in one row stay in that row", "[weights]") 
         const bool touched = i / 20 == 2;
         REQUIRE(std::isfinite(after[i]) != touched);
         REQUIRE((touched || after[i] == before[i]));
-        REQUIRE((!touched || format != WeightFormat::kInt8 || std::isnan(after[i])));
+        REQUIRE((!touched || !rounds_rows(format) || std::isnan(after[i])));
       }
     }
   }

@@ -29,6 +29,10 @@ struct ModelArray {
   /// [in, out] of a linear map, [rows, d_model] of a table of embeddings, [n] of a gain or bias.
   Index shape[2];
   Index filled;  ///< elements that fill() was given, of the product of `shape`
+  /// What read() gives: the type of the numbers, rows and the bytes of each. A map has a row for each output, a table its rows,
+  /// and a gain or bias one.
+  NumberType type = NumberType::kF32;
+  Index rows = 0, row_bytes = 0;
 };
 
 /// Rows of numbers, as they lie in a file.
@@ -45,6 +49,9 @@ struct ModelRows {
   /// output.
   const void* scales = nullptr;
   Index scale_stride = 0;  ///< elements; of no matter where a single row of scales is read
+  /// A number x of the file stands for (x + plus) factor, in double precision and rounded once: gains that files keep less 1, and
+  /// factors of a family that go into its weights. Blocks are then not kept as they are.
+  double plus = 0.0, factor = 1.0;
 };
 
 /// The sizes of a conversation.
@@ -179,11 +186,13 @@ class LanguageModel {
   }
 
   /// Checks the config and takes the memory of all arrays, which fill() then fills. On error `model` is as it was.
+  /// `formats` may have a format for each array, in the order of array(), in place of `format`; those of arrays that stay
+  /// float32 are of no matter. So a file of several types keeps them.
   /// Errors: those of train::LanguageModelTrainer::create() for the config; kInvalidArgument (a value that is no WeightFormat,
   /// post_norms or first_norm = false without kPre, causal without head, head_bias without a head of its own, symmetric_window
   /// with causal, relative_buckets with kAlibi), kShapeMismatch (windows, rotations), kOutOfRange, kOutOfMemory, kUnsupported.
-  static Status create(const LanguageModelConfig& config, WeightFormat format,
-                       LanguageModel& model) noexcept;
+  static Status create(const LanguageModelConfig& config, WeightFormat format, LanguageModel& model,
+                       std::span<const WeightFormat> formats = {}) noexcept;
 
   /// How many arrays there are.
   [[nodiscard]] Index array_count() const noexcept;
@@ -200,6 +209,11 @@ class LanguageModel {
   /// stride of scales too short; with kInOut and int8 a count that is no multiple of 32 before the end). On error the array is
   /// as it was.
   Status fill(Index i, const ModelRows& rows) noexcept;
+
+  /// Rows [first, first + count) of array i as they are kept, one after another: fill() of a model of the same formats takes
+  /// them back without a change, with WeightLayout::kOutIn. Matrices and the embedding of kInt8 are kQ8_0, those of kInt4 kQ4_1.
+  /// Errors: kInvalidArgument (an empty model, null data), kOutOfRange (no such array or rows). On error nothing is written.
+  Status read(Index i, Index first, Index count, void* to) const noexcept;
 
   /// Says that all arrays are filled; only then can the model be used. kInvalidArgument names the first that is not.
   Status finish() noexcept;

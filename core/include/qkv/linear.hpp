@@ -30,6 +30,10 @@ enum class WeightFormat : std::uint8_t {
   /// as well, to multiples of 1/63 of the largest of each 32: seven bits on every machine, because the fastest dot product of
   /// WebAssembly promises no more, and results are to have the same bits everywhere. Eight bits would halve that error.
   kInt8,
+  kF16,  ///< 2 bytes each: rounded to 11 bits of mantissa, magnitudes below 65,520
+  /// 20 bytes for 32 weights of an output: whole numbers from 0 to 15, and a scale and an offset in binary16 of which each makes
+  /// offset + scale number. Rows of x are rounded as for kInt8.
+  kInt4,
 };
 
 /// One matrix, packed for the kernels once, with its bias. Layers make and hold these.

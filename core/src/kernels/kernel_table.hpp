@@ -37,28 +37,36 @@ struct PanelPart {
   Index column, first, count;
 };
 
-/// Weights of 8 bits of one column, and their scale as binary16.
-struct Int8Block {
+/// Weights of one column as whole numbers; each stands for scale * number + offset. Scale and offset are binary16.
+struct CodedBlock {
   std::uint16_t scale;
+  std::uint16_t offset;  ///< of 4 bits alone, whose numbers are 0 to 15
   std::int8_t numbers[kInt8Block];
 };
 
 /// A number format of packed weights: how much memory it takes, and the kernels that know how it lies in a panel.
 struct PanelFormat {
   const char* name;
+  const char*
+      most;  ///< the magnitude from which on it has no numbers; null where float32 has none either
   Index block_inputs;   ///< inputs that share what a block has once
   Index block_bytes;    ///< of so many inputs of a whole panel
   bool quantized_rows;  ///< whether the product reads rows of quantize(), not of float32
   void (*product)(const GemmArgs&) noexcept;
-  /// Rounds weights into one block, or into any number of float32 or bfloat16. False when a scale would not be finite.
+  /// Rounds weights into one block, or into any number of those without blocks. False when a number or a scale would not be
+  /// finite, but for float32 and bfloat16.
   bool (*write)(const PanelPart&, const float* weights) noexcept;
+  /// Null where the format has blocks.
   void (*read)(const PanelPart&, float* weights) noexcept;
-  /// Keeps a block of 8 bits as it is; null where the format has no such blocks. False when its scale is not finite.
-  bool (*keep)(const PanelPart&, const Int8Block&) noexcept;
+  int bits;  ///< of the numbers of blocks; 0 where the format has none, and no functions for them
+  /// Keeps a block as it is. False when its scale or offset is not finite.
+  bool (*keep)(const PanelPart&, const CodedBlock&) noexcept;
+  /// The block at PanelPart::first, as it was kept.
+  void (*take)(const PanelPart&, CodedBlock&) noexcept;
 };
 
 /// Formats of a KernelTable, in the order of WeightFormat.
-inline constexpr std::size_t kFormats = 3;
+inline constexpr std::size_t kFormats = 5;
 
 /// Rows of k floats as gemm_int8() reads them, ceil(k / kInt8Block) blocks of KernelTable::row_block_floats floats for
 /// each row.

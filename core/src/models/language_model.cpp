@@ -23,12 +23,26 @@ LanguageModel::~LanguageModel() {
   state_->~ModelState();
 }
 
+namespace {
+
+/// Every format is one.
+Status check_formats(const Caller& caller, WeightFormat format,
+                     std::span<const WeightFormat> formats) noexcept {
+  QKV_RETURN_IF_ERROR(check_choice(caller, "format", format, WeightFormat::kInt4));
+  for (const WeightFormat each : formats) {
+    QKV_RETURN_IF_ERROR(check_choice(caller, "formats", each, WeightFormat::kInt4));
+  }
+  return {};
+}
+
+}  // namespace
+
 Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat format,
-                             LanguageModel& model) noexcept {
+                             LanguageModel& model, std::span<const WeightFormat> formats) noexcept {
   constexpr const char* kName = "LanguageModel::create";
   LanguageModelConfig whole = config;
   QKV_RETURN_IF_ERROR(check_model_config(kName, whole));
-  QKV_RETURN_IF_ERROR(check_choice(kName, "format", format, WeightFormat::kInt8));
+  QKV_RETURN_IF_ERROR(check_formats(kName, format, formats));
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   LanguageModel made;
@@ -37,6 +51,7 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
   made.state_ = new (made.memory_.data()) ModelState;
   made.state_->config = whole;
   made.state_->format = format;
+  made.state_->formats = formats;
   made.state_->kernels = table;
   if (states == 2) {
     made.state_->encoder = new (made.state_ + 1) ModelState;
@@ -46,6 +61,7 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
   }
   QKV_RETURN_IF_ERROR(made.state_->keep_config());
   QKV_RETURN_IF_ERROR(made.state_->reserve());
+  made.state_->formats = {};
   model = std::move(made);
   return {};
 }

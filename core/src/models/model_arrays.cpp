@@ -34,6 +34,11 @@ class Declarer {
   }
 
  private:
+  /// That of the next array.
+  [[nodiscard]] WeightFormat format() const noexcept {
+    const auto i = static_cast<std::size_t>(s_.entries.size());
+    return i < s_.formats.size() ? s_.formats[i] : s_.format;
+  }
   Status list(const ArrayPlace& place, const char* name, ModelEntry entry) noexcept;
   Status vector(const ArrayPlace& place, const char* name, Index width,
                 AlignedBuffer& buffer) noexcept;
@@ -74,7 +79,7 @@ Status Declarer::visit(const TableSpec& spec, AlignedBuffer& table) noexcept {
 
 Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
   QKV_RETURN_IF_ERROR(reserve_linear(
-      *s_.kernels, {spec.in, spec.out, spec.exact ? WeightFormat::kF32 : s_.format, spec.bias},
+      *s_.kernels, {spec.in, spec.out, spec.exact ? WeightFormat::kF32 : format(), spec.bias},
       packed));
   s_.bytes += (packed.panels.capacity() + packed.bias.capacity()) * sizeof(float);
   s_.quantized_rows |= reads_quantized_rows(*s_.kernels, packed);
@@ -113,27 +118,10 @@ Index blocks_of(Index count) noexcept {
   return (count + kernels::kInt8Block - 1) / kernels::kInt8Block;
 }
 
-/// Bytes of a row of `count` numbers.
-std::size_t row_bytes(NumberType type, Index count) noexcept {
-  const auto n = static_cast<std::size_t>(count);
-  switch (type) {
-    case NumberType::kF32:
-      return 4 * n;
-    case NumberType::kF16:
-    case NumberType::kBf16:
-      return 2 * n;
-    case NumberType::kQ8_0:
-      return static_cast<std::size_t>(blocks_of(count)) * (kernels::kInt8Block + 2);
-    case NumberType::kInt8:
-      return n;
-  }
-  return 0;  // check_rows() refuses other types
-}
-
 /// What a row of an array is in its file, whatever the array.
 Status check_rows(const ModelEntry& entry, const ModelRows& rows) noexcept {
   const Caller caller(kFill);
-  if (rows.type > NumberType::kInt8) {
+  if (!is_number_type(rows.type)) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "@type is {}, expected a value of NumberType", rows.type);
   }
@@ -160,39 +148,59 @@ Status check_rows(const ModelEntry& entry, const ModelRows& rows) noexcept {
                       rows.row_bytes, least);
 }
 
+/// What scales in an array of their own ask for.
+Status check_scales(const ModelEntry& entry, const ModelRows& rows, bool along_rows) noexcept {
+  const Caller caller(kFill);
+  if (!rows.scales || entry.rank != 2) {
+    return refuse(StatusCode::kInvalidArgument, caller, "@type is kInt8 {}, expected {}",
+                  entry.rank == 2 ? "without @scales" : "for an array that is no matrix",
+                  entry.rank == 2 ? "both" : "another type");
+  }
+  const Index size = entry.row_size(rows.layout);
+  const Index least = along_rows ? blocks_of(size) : size;
+  const Index scale_rows = along_rows ? rows.count : blocks_of(rows.count);
+  return scale_rows <= 1 || rows.scale_stride >= least
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "@scale_stride is {}, expected at least {}",
+                      rows.scale_stride, least);
+}
+
 /// What blocks of 32 inputs ask for: whole ones, along the inputs, with scales.
 Status check_blocks(const kernels::KernelTable& table, const ModelEntry& entry,
                     const ModelRows& rows) noexcept {
   const Caller caller(kFill);
-  const bool along_inputs = entry.map && (entry.is_table || rows.layout == WeightLayout::kOutIn);
-  if (rows.type == NumberType::kQ8_0 && !along_inputs && entry.rank == 2 && entry.map) {
+  const bool along_rows = !entry.map || entry.is_table || rows.layout == WeightLayout::kOutIn;
+  if (block_type(rows.type) && !along_rows) {
     return refuse(
         StatusCode::kInvalidArgument, caller,
-        "@type is kQ8_0 and @layout kInOut, expected kOutIn: blocks lie along the inputs");
-  }
-  if (rows.type == NumberType::kInt8 && (!rows.scales || !entry.map)) {
-    return refuse(StatusCode::kInvalidArgument, caller, "@type is kInt8 {}, expected {}",
-                  entry.map ? "without @scales" : "for an array that is no matrix",
-                  entry.map ? "both" : "another type");
+        "@type has blocks and @layout is kInOut, expected kOutIn: blocks lie along the inputs");
   }
   if (rows.type == NumberType::kInt8) {
-    const Index size = entry.row_size(rows.layout);
-    const Index least = along_inputs ? blocks_of(size) : size;
-    const Index scale_rows = along_inputs ? rows.count : blocks_of(rows.count);
-    if (scale_rows > 1 && rows.scale_stride < least) {
-      return refuse(StatusCode::kOutOfRange, caller, "@scale_stride is {}, expected at least {}",
-                    rows.scale_stride, least);
-    }
+    QKV_RETURN_IF_ERROR(check_scales(entry, rows, along_rows));
   }
   const bool packs_blocks = entry.map && format_of(table, entry.map->format).block_inputs > 1;
   const bool in_blocks = packs_blocks || rows.type == NumberType::kInt8;
   const bool at_end = entry.rows + rows.count == entry.all_rows(rows.layout);
-  if (in_blocks && entry.map && !along_inputs && rows.count % kernels::kInt8Block != 0 && !at_end) {
+  if (in_blocks && !along_rows && rows.count % kernels::kInt8Block != 0 && !at_end) {
     return refuse(StatusCode::kOutOfRange, caller,
                   "@count is {} of the inputs, expected a multiple of {} before the last",
                   rows.count, kernels::kInt8Block);
   }
   return {};
+}
+
+/// Why rows could not be kept.
+Status refuse_numbers(const kernels::KernelTable& table, const ModelEntry& entry,
+                      NumberType type) noexcept {
+  if (has_scales(type)) {
+    return refuse(StatusCode::kInvalidArgument, kFill,
+                  "{} has a scale that is not finite, expected finite ones", Verbatim{entry.name});
+  }
+  const kernels::PanelFormat& format = format_of(table, entry.map->format);
+  return refuse(StatusCode::kInvalidArgument, kFill,
+                "{} has a number that is not finite or at least {} in magnitude, expected smaller "
+                "ones: {} holds no such number; use another @format",
+                Verbatim{entry.name}, Verbatim{format.most}, Verbatim{format.name});
 }
 
 }  // namespace
@@ -275,6 +283,12 @@ Status ModelState::reserve() noexcept {
     encoder->quantized_rows = quantized_rows;
     bytes += encoder->bytes;
   }
+  const auto given = static_cast<Index>(formats.size());
+  if (given != 0 && given != entries.size()) {
+    return refuse(StatusCode::kShapeMismatch, "LanguageModel::create",
+                  "@formats has {} elements, expected {}: one for each array", given,
+                  entries.size());
+  }
   if (!layers[0].config.attention.alibi) {
     return {};
   }
@@ -305,7 +319,9 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
                       .scale_stride = given.scale_stride,
                       .layout = entry.is_table ? WeightLayout::kOutIn : given.layout,
                       .first = entry.rows,
-                      .rows = given.count};
+                      .rows = given.count,
+                      .plus = given.plus,
+                      .factor = given.factor};
   bool finite = true;
   if (entry.map) {
     finite = fill_matrix(*state_->kernels, from, *entry.map);
@@ -314,15 +330,7 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
     finite = read_rows(from, size, entry.numbers + entry.rows * size);
   }
   if (!finite) {
-    return has_scales(given.type)
-               ? refuse(StatusCode::kInvalidArgument, kFill,
-                        "{} has a scale that is not finite, expected finite ones",
-                        Verbatim{entry.name})
-               : refuse(
-                     StatusCode::kInvalidArgument, kFill,
-                     "{} has a number that is not finite or at least 8.3e6 in magnitude, expected "
-                     "smaller ones: int8 has no scale for it; use another @format",
-                     Verbatim{entry.name});
+    return refuse_numbers(*state_->kernels, entry, given.type);
   }
   entry.rows += given.count;
   entry.layout = given.layout;
@@ -352,10 +360,48 @@ Status LanguageModel::finish() noexcept {
 
 ModelArray LanguageModel::array(Index i) const noexcept {
   const ModelEntry& entry = state_->entries[i];
+  const NumberType type =
+      entry.map ? kStoredTypes[static_cast<std::size_t>(entry.map->format)] : NumberType::kF32;
+  const Index width = entry.row_size(WeightLayout::kOutIn);
   return {.name = entry.name,
           .rank = entry.rank,
           .shape = {entry.shape[0], entry.shape[1]},
-          .filled = entry.rows * entry.row_size(entry.layout)};
+          .filled = entry.rows * entry.row_size(entry.layout),
+          .type = type,
+          .rows = entry.all_rows(WeightLayout::kOutIn),
+          .row_bytes = static_cast<Index>(row_bytes(type, width))};
+}
+
+Status LanguageModel::read(Index i, Index first, Index count, void* to) const noexcept {
+  constexpr const char* kRead = "LanguageModel::read";
+  if (!state_) {
+    return refuse(StatusCode::kInvalidArgument, kRead,
+                  "the model is empty, expected one made by create()");
+  }
+  if (!to) {
+    return refuse(StatusCode::kInvalidArgument, kRead, "@to is null, expected memory for the rows");
+  }
+  if (i < 0 || i >= state_->entries.size()) {
+    return refuse(StatusCode::kOutOfRange, kRead, "@i is {}, expected [0, {})", i,
+                  state_->entries.size());
+  }
+  const ModelArray found = array(i);
+  if (first < 0 || count < 0 || first > found.rows || count > found.rows - first) {
+    return refuse(StatusCode::kOutOfRange, kRead,
+                  "@first is {} and @count {}, expected rows of [0, {})", first, count, found.rows);
+  }
+  const ModelEntry& entry = state_->entries[i];
+  auto* rows = static_cast<std::byte*>(to);
+  for (Index r = 0; r < count; ++r, rows += found.row_bytes) {
+    if (entry.map) {
+      store_column(*state_->kernels, *entry.map, first + r, rows);
+    } else {
+      const Index width = entry.row_size(WeightLayout::kOutIn);
+      std::memcpy(rows, entry.numbers + (first + r) * width,
+                  static_cast<std::size_t>(found.row_bytes));
+    }
+  }
+  return {};
 }
 
 }  // namespace qkv

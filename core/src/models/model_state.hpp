@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <new>
+#include <span>
 
 #include "base/float_count.hpp"
 #include "base/list.hpp"
@@ -83,7 +84,8 @@ struct ModelEntry {
 struct ModelState {
   LanguageModelConfig config;
   WeightFormat format = WeightFormat::kF32;  ///< asked for at create(); each matrix has its own
-  bool quantized_rows = false;               ///< whether some matrix reads quantised rows
+  std::span<const WeightFormat> formats;  ///< of each array, while memory is taken; empty: `format`
+  bool quantized_rows = false;            ///< whether some matrix reads quantised rows
   const kernels::KernelTable* kernels = nullptr;
   ModelState* encoder = nullptr;        ///< of a model that has one
   const ModelState* decoder = nullptr;  ///< of an encoder: whose embedding it reads

@@ -11,7 +11,7 @@
 
 namespace qkv {
 
-/// Rows of x as products with WeightFormat::kInt8 read them: made once, for all products with these rows.
+/// Rows of x as products with WeightFormat::kInt8 and kInt4 read them: made once, for all products with these rows.
 struct QuantizedRows {
   const float* at;
   Index stride;  ///< floats from one row to the next
@@ -38,7 +38,7 @@ struct DenseRows {
 
 /// What a product reads and writes.
 struct LinearRows {
-  const float* x;  ///< [rows, in]; not read by products with WeightFormat::kInt8
+  const float* x;  ///< [rows, in]; not read by products with WeightFormat::kInt8 or kInt4
   Index rows;
   float* y;                                  ///< [rows, out]
   const QuantizedRows* quantized = nullptr;  ///< what these read instead
@@ -46,13 +46,15 @@ struct LinearRows {
 
 /// y = x W + b, on the threads of `pool` if there is one.
 ///
-/// Error bounds, beside that of linear() with the weights as they are kept. kF32, kBf16: none. kInt8, W being q d:
+/// Error bounds, beside that of linear() with the weights as they are kept. kF32, kBf16, kF16: none. kInt8, W being q d:
 ///
 ///     |y_j - sum_k x_k W_kj - b_j| <= sum_k |W_kj| M_k / 126 + 2^-24 (n + 5) (sum_k |W_kj| (|x_k| + M_k / 126) + |b_j|)
 ///
 /// to first order, with M_k the largest |x| in k's block of 32 and n the number of blocks: a number of a row is off by
 /// half of s = M / 63, sums of a block are exact, and each of n + 1 terms takes part in at most n additions after five
 /// roundings of s, 63 / M, q, d s and its product. Blocks of x whose largest number is below 2^-120 count as zeros.
+/// kInt4, W being q d + o: the same with 2 n in place of n and, in the last sum, |q d| + |o| in place of |W|: the two parts are
+/// multiplied and added one by one.
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const LinearRows& to) noexcept;
 

@@ -67,7 +67,7 @@ class Session {
  public:
   explicit Session(Input& in) : in_(in), config_(any_config(in, windows_)) {
     const std::size_t bytes = allocated_bytes();
-    format_ = choice(in, WeightFormat::kInt8);
+    format_ = choice(in, WeightFormat::kInt4);
     const Status status = LanguageModel::create(config_, format_, model_);
     if (!status.ok()) {
       require_refusal(kModel, "create", status);
@@ -107,7 +107,7 @@ class Session {
     const Index i = in_.chance(3) ? in_.extreme() : in_.in(0, model_.array_count() - 1);
     const bool known = i >= 0 && i < model_.array_count();
     ModelRows rows;
-    rows.type = choice(in_, NumberType::kInt8);
+    rows.type = choice(in_, NumberType::kIq4Xs);
     rows.layout = in_.chance(50) ? WeightLayout::kOutIn : WeightLayout::kInOut;
     const ModelArray array = known ? model_.array(i) : ModelArray{"", 1, {1, 0}, 0};
     rows.count = in_.chance(5) ? in_.in(0, 99)

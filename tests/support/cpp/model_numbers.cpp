@@ -66,25 +66,46 @@ Int8Block int8_block(const std::vector<double>& w) {
   return block;
 }
 
+void round_to_nibbles(std::vector<double>& w) {
+  const auto [least, most] = std::minmax_element(w.begin(), w.end());
+  const double o = number_of_half(nearest_half(*least));
+  const double span = std::max(*most - o, 0.0);
+  double d = number_of_half(nearest_half(span / 15));
+  if (d < 0x1p-14 && d * 15 < span) {
+    d += 0x1p-24;
+  }
+  for (double& x : w) {
+    x = o + d * (d == 0 ? 0 : std::nearbyint(std::clamp((x - o) / d, 0.0, 15.0)));
+  }
+}
+
 std::vector<double> kept(const Matrix& m, WeightFormat format, bool by_rows) {
   std::vector<double> all(m.values.begin(), m.values.end());
-  if (format == WeightFormat::kBf16) {
-    for (double& x : all) {
-      x = number_of_bfloat(nearest_bfloat(x));
-    }
+  for (double& x : all) {
+    x = format == WeightFormat::kBf16  ? number_of_bfloat(nearest_bfloat(x))
+        : format == WeightFormat::kF16 ? number_of_half(nearest_half(x))
+                                       : x;
   }
+  const bool in_blocks = format == WeightFormat::kInt8 || format == WeightFormat::kInt4;
   const Index inputs = by_rows ? m.columns : m.rows;
   const Index outputs = by_rows ? m.rows : m.columns;
-  for (Index o = 0; o < outputs && format == WeightFormat::kInt8; ++o) {
+  for (Index o = 0; o < outputs && in_blocks; ++o) {
     const auto place = [&](Index i) { return to_size(by_rows ? o * inputs + i : i * outputs + o); };
     for (Index first = 0; first < inputs; first += 32) {
       std::vector<double> numbers;
       for (Index i = first; i < std::min(inputs, first + 32); ++i) {
         numbers.push_back(all[place(i)]);
       }
-      const Int8Block block = int8_block(numbers);
+      if (format == WeightFormat::kInt4) {
+        round_to_nibbles(numbers);
+      } else {
+        const Int8Block block = int8_block(numbers);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+          numbers[i] = block.number(i);
+        }
+      }
       for (std::size_t i = 0; i < numbers.size(); ++i) {
-        all[place(first + static_cast<Index>(i))] = block.number(i);
+        all[place(first + static_cast<Index>(i))] = numbers[i];
       }
     }
   }

@@ -29,6 +29,10 @@ struct Int8Block {
 };
 Int8Block int8_block(const std::vector<double>& w);
 
+/// A block of at most 32 numbers as 4-bit ones: o + d round((w - o) / d), ties to even, with o = float16(min w) and
+/// d = float16((max w - o) / 15), rounded up below 2^-14.
+void round_to_nibbles(std::vector<double>& w);
+
 /// What an array keeps of `values`: a matrix [in, out], or with `by_rows` a table whose rows are inputs.
 struct Matrix {
   std::vector<float> values;

@@ -33,11 +33,11 @@ std::vector<float> product(const PackedLinear& packed, const std::vector<float>&
   std::vector<float> y(static_cast<std::size_t>(rows * packed.out), kUntouched);
   AlignedBuffer memory;
   QuantizedRows quantized{};
-  if (packed.format == WeightFormat::kInt8) {
+  const bool bytes = rounds_rows(packed.format);
+  if (bytes) {
     require_ok(memory.reserve(quantized_floats(table, rows, packed.in)));
     quantized = quantize_rows(table, pool, {x.data(), rows, packed.in}, memory.data());
   }
-  const bool bytes = packed.format == WeightFormat::kInt8;
   apply(table, pool, packed,
         {bytes ? nullptr : x.data(), rows, y.data(), bytes ? &quantized : nullptr});
   return y;

@@ -84,9 +84,32 @@ struct FileMatrix {
   static std::uint16_t random_scale(Random& random) {
     return static_cast<std::uint16_t>(random.next() % 0x3000U | (random.next() & 0x8000U));
   }
+  /// A block of 4 bits: d (q - 8), or d q + m. Byte i has number i in its low half and number i + 16 in its high one.
+  void add_nibbles(Random& random, Index count) {
+    const float d = append_half(random);
+    const float m = type == NumberType::kQ4_1 ? append_half(random) : -8.0F * d;
+    std::uint8_t both[16];
+    for (std::uint8_t& byte : both) {
+      byte = static_cast<std::uint8_t>(random.next());
+      append(bytes, byte);
+    }
+    for (Index i = 0; i < count; ++i) {
+      const int q = both[i % 16] >> (i < 16 ? 0 : 4) & 15;
+      numbers.push_back(d * static_cast<float>(q) + m);
+    }
+  }
+  float append_half(Random& random) {
+    const std::uint16_t half = random_scale(random);
+    append(bytes, half);
+    return from_f16(half);
+  }
   /// Numbers [first, first + 32) of row r, as far as they exist.
   void add_block(Random& random, Index r, Index first) {
     const Index count = std::min(Index{32}, width - first);
+    if (type == NumberType::kQ4_0 || type == NumberType::kQ4_1) {
+      add_nibbles(random, count);
+      return;
+    }
     if (type == NumberType::kQ8_0 || type == NumberType::kInt8) {
       std::uint16_t scale = random_scale(random);
       if (!by_inputs()) {
@@ -120,10 +143,16 @@ struct FileMatrix {
   }
 };
 
-inline constexpr NumberType kNumberTypes[] = {NumberType::kF32, NumberType::kF16, NumberType::kBf16,
-                                              NumberType::kQ8_0, NumberType::kInt8};
+inline constexpr NumberType kNumberTypes[] = {
+    NumberType::kF32,  NumberType::kF16,  NumberType::kBf16, NumberType::kQ8_0,
+    NumberType::kInt8, NumberType::kQ4_0, NumberType::kQ4_1};
 inline constexpr WeightFormat kWeightFormats[] = {WeightFormat::kF32, WeightFormat::kBf16,
-                                                  WeightFormat::kInt8};
+                                                  WeightFormat::kInt8, WeightFormat::kF16,
+                                                  WeightFormat::kInt4};
+/// Whether products with weights of this format round the rows.
+inline bool rounds_rows(WeightFormat format) {
+  return format == WeightFormat::kInt8 || format == WeightFormat::kInt4;
+}
 
 /// That file packed; fails the test when it cannot be.
 PackedLinear packed_from(const FileMatrix& file, WeightFormat format, bool bias = false);

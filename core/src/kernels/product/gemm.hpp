@@ -5,8 +5,6 @@
 // one element at a time, so its inner size needs no padding and has no tail.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/kernel_table.hpp"
 #include "kernels/product/panels.hpp"
 #include "kernels/simd.hpp"
@@ -33,6 +31,7 @@ static constexpr Index step_of(const Columns& a) noexcept { return a.step; }
 
 /// Panels of a packed matrix, `stride` floats from one to the next, and how many rows of them count.
 struct Panels {
+  static constexpr bool kHalves = false;
   const float* at;
   Index stride;
   Index k;
@@ -40,10 +39,34 @@ struct Panels {
 
 /// The same with weights of bfloat16, two in the place of one float.
 struct HalfPanels {
+  static constexpr bool kHalves = true;
   const float* at;
   Index stride;
   Index k;
 };
+
+/// The same with binary16, finite ones.
+struct Binary16Panels {
+  static constexpr bool kHalves = true;
+  const float* at;
+  Index stride;
+  Index k;
+};
+
+/// float32 of binary16 numbers that stand in the upper halves of the lanes, finite ones. Without the multiplication by
+/// 2^112 that would do it, too, because processors take long over subnormal numbers.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> from_halves(
+    xsimd::batch<std::uint32_t, typename Isa::Arch> bits) noexcept {
+  using U = decltype(bits);
+  using V = Vec<Isa>;
+  const U sign = bits & U(0x80000000U);
+  const U size = (bits >> 3) & U(0x0fffe000U);
+  const V normal = xsimd::bitwise_cast<float>(size + U(112U << 23U));
+  const V subnormal = xsimd::bitwise_cast<float>(size + U(113U << 23U)) - V(0x1p-14F);
+  const V magnitude = xsimd::select(normal < V(0x1p-14F), subnormal, normal);
+  return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::uint32_t>(magnitude) | sign);
+}
 
 /// Floats of memory that a row of a panel takes.
 template <class Isa>
@@ -52,6 +75,10 @@ static constexpr Index floats_of_row(const Panels& /*b*/) noexcept {
 }
 template <class Isa>
 static constexpr Index floats_of_row(const HalfPanels& /*b*/) noexcept {
+  return kPanel<Isa> / 2;
+}
+template <class Isa>
+static constexpr Index floats_of_row(const Binary16Panels& /*b*/) noexcept {
   return kPanel<Isa> / 2;
 }
 
@@ -73,6 +100,15 @@ template <class Isa>
       Vec<Isa>::load_aligned(b.at + panel * b.stride + half_place(kk, 0, kPanel<Isa>) / 2));
   row[0] = xsimd::bitwise_cast<float>(both << 16);
   row[1] = xsimd::bitwise_cast<float>(both & decltype(both)(0xffff0000U));
+}
+template <class Isa>
+[[gnu::always_inline]] inline void load_row(const Binary16Panels& b, Index panel, Index kk,
+                                            Vec<Isa>* row) noexcept {
+  static_assert(Isa::kTileVectors == 2);
+  const auto both = xsimd::bitwise_cast<std::uint32_t>(
+      Vec<Isa>::load_aligned(b.at + panel * b.stride + half_place(kk, 0, kPanel<Isa>) / 2));
+  row[0] = from_halves<Isa>(both << 16);
+  row[1] = from_halves<Isa>(both);
 }
 
 /// Makes the compiler forget where a pointer came from, so that it keeps it in a register of its own.
@@ -185,12 +221,12 @@ inline void multiply_rows(int rows, Index panels, const Product<Left, Right>& p)
 }
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
-/// these tiles were 12 kB of a .wasm. Panels of bfloat16 are multiplied a row at a time, because tiles of every height for
+/// these tiles were 12 kB of a .wasm. Panels of halves are multiplied a row at a time, because tiles of every height for
 /// them would be 6 kB more, for the last rows of a prompt.
 template <class Isa, class Left, class Right>
 [[gnu::noinline]] void multiply_remainder(int rows, Index panels,
                                           const Product<Left, Right>& p) noexcept {
-  if constexpr (std::is_same_v<Right, HalfPanels>) {
+  if constexpr (Right::kHalves) {
     Product<Left, Right> row = p;
     for (int r = 0; r < rows; ++r) {
       multiply_rows<Isa, 1>(1, panels, row);

@@ -12,22 +12,7 @@
 
 namespace qkv::kernels {
 
-/// float32 of binary16 numbers that stand in the upper halves of the lanes, finite ones. Without the multiplication by
-/// 2^112 that would do it, too, because processors take long over subnormal numbers.
-template <class Isa>
-[[gnu::always_inline]] inline Vec<Isa> from_halves(
-    xsimd::batch<std::uint32_t, typename Isa::Arch> bits) noexcept {
-  using U = decltype(bits);
-  using V = Vec<Isa>;
-  const U sign = bits & U(0x80000000U);
-  const U size = (bits >> 3) & U(0x0fffe000U);
-  const V normal = xsimd::bitwise_cast<float>(size + U(112U << 23U));
-  const V subnormal = xsimd::bitwise_cast<float>(size + U(113U << 23U)) - V(0x1p-14F);
-  const V magnitude = xsimd::select(normal < V(0x1p-14F), subnormal, normal);
-  return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::uint32_t>(magnitude) | sign);
-}
-
-/// The scales of a panel's columns.
+/// The scales, or offsets, of a panel's columns.
 template <class Isa>
 [[gnu::always_inline]] inline void load_scales(const std::byte* at, Vec<Isa>* scales) noexcept {
   static_assert(Isa::kTileVectors == 2);
@@ -41,11 +26,20 @@ struct RowRange {
   Index begin, end;
 };
 
+/// Where what a panel has of its blocks is: of 8 bits the weights follow the scales.
+template <class Isa>
+struct BytePanel {
+  static constexpr bool kHasOffsets = false;
+  static constexpr Index kScaleStride = int8_block_bytes(kPanel<Isa>);  ///< from block to block
+  static constexpr Index kWeightStride = int8_block_bytes(kPanel<Isa>);
+};
+
 /// Some blocks of some rows and of one panel.
 struct Int8Tile {
   const std::byte* rows;
   Index row_bytes;
-  const std::byte* panel;
+  const std::byte* scales;   ///< of the first block, and after them its offsets where it has some
+  const std::byte* weights;  ///< of the first block, as bytes
   Index blocks;
   const std::int32_t* starts;  ///< of the panel's columns, block by block, where Dot has start()
   Rows init;
@@ -127,7 +121,7 @@ template <class Isa>
   }
 }
 
-template <class Isa, int kRows>
+template <class Isa, class Panel, int kRows>
 [[gnu::always_inline]] inline void int8_tile(const Int8Tile& t) noexcept {
   using V = Vec<Isa>;
   constexpr int kVectors = Isa::kTileVectors;
@@ -142,11 +136,12 @@ template <class Isa, int kRows>
           t.init.at ? V::load_unaligned(t.init.at + r * t.init.stride + v * kWidth<Isa>) : V(0.0F);
     }
   }
-  const std::byte* panel = t.panel;
+  const std::byte* scales_at = t.scales;
+  const std::byte* weights = t.weights;
   for (Index block = 0; block < t.blocks; ++block) {
     Ints<Isa> sums[kRows][kVectors];
     if constexpr (kOffsetRows<Isa> && kRows == 1) {
-      multiply_single<Isa>(panel + int8_weights(kPanel<Isa>), rows[0], sums[0]);
+      multiply_single<Isa>(weights, rows[0], sums[0]);
     } else {
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
@@ -155,21 +150,34 @@ template <class Isa, int kRows>
           sums[r][v] = start_of<Isa>(t, rows[r], block, v);
         }
       }
-      multiply_block<Isa, kRows>(panel + int8_weights(kPanel<Isa>), rows, sums);
+      multiply_block<Isa, kRows>(weights, rows, sums);
     }
     V scales[kVectors];
-    load_scales<Isa>(panel, scales);
+    load_scales<Isa>(scales_at, scales);
+    [[maybe_unused]] V offsets[kVectors];
+    if constexpr (Panel::kHasOffsets) {
+      load_scales<Isa>(scales_at + int4_offsets(kPanel<Isa>), offsets);
+    }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       float scale = 0.0F;
       std::memcpy(&scale, rows[r], sizeof scale);
+      // What the row's numbers of this block make together.
+      [[maybe_unused]] V total(0.0F);
+      if constexpr (Panel::kHasOffsets) {
+        total = V(static_cast<float>(four_bytes(rows[r] + 4)) * (-1.0F / 128.0F) * scale);
+      }
       rows[r] += RowBlock<Isa>::kBytes;
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
         acc[r][v] = madd<Isa>(xsimd::to_float(sums[r][v]), scales[v] * V(scale), acc[r][v]);
+        if constexpr (Panel::kHasOffsets) {
+          acc[r][v] = madd<Isa>(total, offsets[v], acc[r][v]);
+        }
       }
     }
-    panel += int8_block_bytes(kPanel<Isa>);
+    scales_at += Panel::kScaleStride;
+    weights += Panel::kWeightStride;
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -183,22 +191,22 @@ template <class Isa, int kRows>
 /// Rows of a tile: eight sums in registers, and as many for what is multiplied.
 inline constexpr Index kInt8Rows = 4;
 
-template <class Isa>
+template <class Isa, class Panel>
 [[gnu::noinline]] void int8_rows(Index rows, const Int8Tile& t) noexcept {
   switch (rows) {
     case 1:
-      return int8_tile<Isa, 1>(t);
+      return int8_tile<Isa, Panel, 1>(t);
     case 2:
-      return int8_tile<Isa, 2>(t);
+      return int8_tile<Isa, Panel, 2>(t);
     case 3:
-      return int8_tile<Isa, 3>(t);
+      return int8_tile<Isa, Panel, 3>(t);
     default:
-      return int8_tile<Isa, 4>(t);
+      return int8_tile<Isa, Panel, 4>(t);
   }
 }
 
 /// The same where the panel has columns that do not exist: into a block on the stack and out of it.
-template <class Isa>
+template <class Isa, class Panel>
 inline void int8_edge(Index rows, Index columns, Int8Tile t) noexcept {
   alignas(64) float edge[kInt8Rows * kPanel<Isa>];
   const Rows init = t.init;
@@ -212,7 +220,7 @@ inline void int8_edge(Index rows, Index columns, Int8Tile t) noexcept {
   t.c = edge;
   const Index stride = t.c_stride;
   t.c_stride = kPanel<Isa>;
-  int8_rows<Isa>(rows, t);
+  int8_rows<Isa, Panel>(rows, t);
   for (Index r = 0; r < rows; ++r) {
     for (Index j = 0; j < columns; ++j) {
       c[r * stride + j] = edge[r * kPanel<Isa> + j];
@@ -225,12 +233,11 @@ template <class Isa>
 inline constexpr Index kSliceBlocks = (Index{16} << 10) / int8_block_bytes(kPanel<Isa>);
 
 /// What sums start at for these blocks of a panel.
-template <class Isa>
+template <class Isa, class Panel>
 inline void find_starts(const Int8Tile& t, std::int32_t* starts) noexcept {
   using D = DotOf<Isa>;
   for (Index block = 0; block < t.blocks; ++block) {
-    const std::byte* weights =
-        t.panel + block * int8_block_bytes(kPanel<Isa>) + int8_weights(kPanel<Isa>);
+    const std::byte* weights = t.weights + block * Panel::kWeightStride;
     Ints<Isa> sums[2] = {Ints<Isa>(0), Ints<Isa>(0)};
     for (Index step = 0; step < D::kSteps; ++step) {
       typename D::Weights w[2];
@@ -244,12 +251,12 @@ inline void find_starts(const Int8Tile& t, std::int32_t* starts) noexcept {
 }
 
 /// Blocks [block, block + t.blocks) of one panel times rows [begin, end). c holds the sums of earlier blocks.
-template <class Isa>
+template <class Isa, class Panel>
 inline void int8_slice(const GemmArgs& args, Int8Tile t, RowRange rows, Index column) noexcept {
   alignas(64) std::int32_t starts[kOffsetRows<Isa> ? kSliceBlocks<Isa> * kPanel<Isa> : 1];
   if constexpr (kOffsetRows<Isa>) {
     if (rows.end - rows.begin > 1) {
-      find_starts<Isa>(t, starts);
+      find_starts<Isa, Panel>(t, starts);
     }
   }
   t.starts = starts;
@@ -262,41 +269,51 @@ inline void int8_slice(const GemmArgs& args, Int8Tile t, RowRange rows, Index co
     t.c = args.c + row * args.c_stride + column;
     const Index count = rows.end - row < kInt8Rows ? rows.end - row : kInt8Rows;
     if (columns < kPanel<Isa>) {
-      int8_edge<Isa>(count, columns, t);
+      int8_edge<Isa, Panel>(count, columns, t);
     } else {
-      int8_rows<Isa>(count, t);
+      int8_rows<Isa, Panel>(count, t);
     }
   }
 }
 
-/// c = a * b + bias of quantised a and b. Groups of rows and panels as in gemm(); a panel is taken in slices.
-template <class Isa>
-void gemm_int8(const GemmArgs& args) noexcept {
+/// c = a * b + bias of quantised a and b. Groups of rows and panels as in gemm(); a panel is taken in slices, where `open` finds its
+/// blocks: a tile with their scales and weights, from where they are in memory.
+template <class Isa, class Panel, class Open>
+inline void gemm_in_slices(const GemmArgs& args, Index block_bytes, const Open& open) noexcept {
   constexpr Index kGroup = 384;
   const Index blocks = (args.k + kInt8Block - 1) / kInt8Block;
   const auto* panels = reinterpret_cast<const std::byte*>(args.b_panels);
   for (Index top = 0; top < args.m; top += kGroup) {
     const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
     for (Index column = 0; column < args.n; column += kPanel<Isa>) {
-      const std::byte* panel =
-          panels + column / kPanel<Isa> * blocks * int8_block_bytes(kPanel<Isa>);
+      const std::byte* panel = panels + column / kPanel<Isa> * blocks * block_bytes;
       for (Index block = 0; block < blocks; block += kSliceBlocks<Isa>) {
         const Rows bias{args.bias ? args.bias + column : nullptr, 0};
         const Rows sums{args.c + column, args.c_stride};
-        int8_slice<Isa>(
-            args,
-            {.rows = reinterpret_cast<const std::byte*>(args.a) + block * RowBlock<Isa>::kBytes,
-             .row_bytes = args.a_stride * 4,
-             .panel = panel + block * int8_block_bytes(kPanel<Isa>),
-             .blocks = blocks - block < kSliceBlocks<Isa> ? blocks - block : kSliceBlocks<Isa>,
-             .starts = nullptr,
-             .init = block == 0 ? bias : sums,
-             .c = nullptr,
-             .c_stride = args.c_stride},
-            {top, bottom}, column);
+        Int8Tile t{
+            .rows = reinterpret_cast<const std::byte*>(args.a) + block * RowBlock<Isa>::kBytes,
+            .row_bytes = args.a_stride * 4,
+            .scales = nullptr,
+            .weights = nullptr,
+            .blocks = blocks - block < kSliceBlocks<Isa> ? blocks - block : kSliceBlocks<Isa>,
+            .starts = nullptr,
+            .init = block == 0 ? bias : sums,
+            .c = nullptr,
+            .c_stride = args.c_stride};
+        open(panel + block * block_bytes, t);
+        int8_slice<Isa, Panel>(args, t, {top, bottom}, column);
       }
     }
   }
+}
+
+template <class Isa>
+void gemm_int8(const GemmArgs& args) noexcept {
+  gemm_in_slices<Isa, BytePanel<Isa>>(args, int8_block_bytes(kPanel<Isa>),
+                                      [](const std::byte* panel, Int8Tile& t) noexcept {
+                                        t.scales = panel;
+                                        t.weights = panel + int8_weights(kPanel<Isa>);
+                                      });
 }
 
 }  // namespace qkv::kernels

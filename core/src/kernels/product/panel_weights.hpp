@@ -14,7 +14,7 @@
 
 namespace qkv::kernels {
 
-// ------------------------------------------------------------------------------- float32, bfloat16
+// --------------------------------------------------------------------- float32, bfloat16, binary16
 
 template <class Isa>
 bool write_f32(const PanelPart& to, const float* weights) noexcept {
@@ -51,6 +51,26 @@ void read_bf16(const PanelPart& from, float* weights) noexcept {
   }
 }
 
+template <class Isa>
+bool write_f16(const PanelPart& to, const float* weights) noexcept {
+  bool finite = true;
+  for (Index i = 0; i < to.count; ++i) {
+    const std::uint16_t half = to_f16(weights[i]);
+    finite &= is_finite_f16(half);
+    std::memcpy(to.panel + 2 * half_place(to.first + i, to.column, kPanel<Isa>), &half,
+                sizeof half);
+  }
+  return finite;
+}
+
+template <class Isa>
+void read_f16(const PanelPart& from, float* weights) noexcept {
+  for (Index i = 0; i < from.count; ++i) {
+    weights[i] =
+        from_f16(read_half(from.panel + 2 * half_place(from.first + i, from.column, kPanel<Isa>)));
+  }
+}
+
 // ------------------------------------------------------------------------------------------- 8 bits
 
 /// x to the nearest whole number, ties to even; |x| is small.
@@ -68,14 +88,14 @@ static inline std::uint16_t int8_scale(float most) noexcept {
 }
 
 /// At most kInt8Block weights by the formula of fill_matrix().
-static inline Int8Block quantized(const float* weights, Index count) noexcept {
+static inline CodedBlock quantized_int8(const float* weights, Index count) noexcept {
   // As whole numbers, among which NaN is the largest: floats would pass it over.
   std::uint32_t most = 0;
   for (Index i = 0; i < count; ++i) {
     const std::uint32_t size = std::bit_cast<std::uint32_t>(weights[i]) & 0x7fffffffU;
     most = size > most ? size : most;
   }
-  Int8Block to{};
+  CodedBlock to{};
   to.scale = int8_scale(std::bit_cast<float>(most));
   const float scale = from_f16(to.scale);
   if (scale > 0.0F && is_finite_f16(to.scale)) {
@@ -90,7 +110,7 @@ static inline Int8Block quantized(const float* weights, Index count) noexcept {
 }
 
 template <class Isa>
-bool keep_int8(const PanelPart& to, const Int8Block& from) noexcept {
+bool keep_int8(const PanelPart& to, const CodedBlock& from) noexcept {
   using D = DotOf<Isa>;
   std::byte* block = to.panel + to.first / kInt8Block * int8_block_bytes(kPanel<Isa>);
   std::memcpy(block + int8_scale_place(to.column, kPanel<Isa>), &from.scale, sizeof from.scale);
@@ -107,20 +127,86 @@ bool keep_int8(const PanelPart& to, const Int8Block& from) noexcept {
 
 template <class Isa>
 bool write_int8(const PanelPart& to, const float* weights) noexcept {
-  return keep_int8<Isa>(to, quantized(weights, to.count));
+  return keep_int8<Isa>(to, quantized_int8(weights, to.count));
 }
 
 template <class Isa>
-void read_int8(const PanelPart& from, float* weights) noexcept {
+void take_int8(const PanelPart& from, CodedBlock& to) noexcept {
   using D = DotOf<Isa>;
-  for (Index i = 0; i < from.count; ++i) {
-    const Index input = from.first + i;
-    const std::byte* block = from.panel + input / kInt8Block * int8_block_bytes(kPanel<Isa>);
-    const Index place = int8_place(input % kInt8Block, from.column, kPanel<Isa>, D::kGroup);
-    const auto bits = std::to_integer<std::uint8_t>(block[int8_weights(kPanel<Isa>) + place]);
-    const auto number = static_cast<std::int8_t>(bits ^ D::kWeightXor);
-    const std::uint16_t scale = read_half(block + int8_scale_place(from.column, kPanel<Isa>));
-    weights[i] = from_f16(scale) * static_cast<float>(number);
+  const std::byte* block = from.panel + from.first / kInt8Block * int8_block_bytes(kPanel<Isa>);
+  to.scale = read_half(block + int8_scale_place(from.column, kPanel<Isa>));
+  const std::byte* weights = block + int8_weights(kPanel<Isa>);
+  for (Index i = 0; i < kInt8Block; ++i) {
+    const Index place = int8_place(i, from.column, kPanel<Isa>, D::kGroup);
+    const auto bits = std::to_integer<std::uint8_t>(weights[place]);
+    to.numbers[i] = static_cast<std::int8_t>(bits ^ D::kWeightXor);
+  }
+}
+
+// ------------------------------------------------------------------------------------------- 4 bits
+
+/// At most kInt8Block weights by the formula of fill_matrix().
+static inline CodedBlock quantized_int4(const float* weights, Index count) noexcept {
+  CodedBlock to{};
+  float low = weights[0];
+  float high = weights[0];
+  bool finite = true;
+  for (Index i = 0; i < count; ++i) {
+    low = weights[i] < low ? weights[i] : low;
+    high = weights[i] > high ? weights[i] : high;
+    finite &= (std::bit_cast<std::uint32_t>(weights[i]) & 0x7f800000U) != 0x7f800000U;
+  }
+  to.offset = to_f16(low);
+  const float offset = from_f16(to.offset);
+  const float span = high - offset;
+  const std::uint16_t near = to_f16(span > 0.0F ? span / 15.0F : 0.0F);
+  const bool cuts = near < 0x400U && from_f16(near) * 15.0F < span;  // as int8_scale() has it
+  to.scale = finite ? static_cast<std::uint16_t>(cuts ? near + 1U : near) : std::uint16_t{0x7e00};
+  const float scale = from_f16(to.scale);
+  if (scale > 0.0F && is_finite_f16(to.scale) && is_finite_f16(to.offset)) {
+    for (Index i = 0; i < count; ++i) {
+      const float q = (weights[i] - offset) / scale;
+      const float least = q > 0.0F ? q : 0.0F;
+      to.numbers[i] = static_cast<std::int8_t>(
+          static_cast<std::int32_t>(nearest_whole(least < 15.0F ? least : 15.0F)));
+    }
+  }
+  return to;
+}
+
+template <class Isa>
+bool keep_int4(const PanelPart& to, const CodedBlock& from) noexcept {
+  using D = DotOf<Isa>;
+  std::byte* block = to.panel + to.first / kInt8Block * int4_block_bytes(kPanel<Isa>);
+  const Index place = int8_scale_place(to.column, kPanel<Isa>);
+  std::memcpy(block + place, &from.scale, sizeof from.scale);
+  std::memcpy(block + int4_offsets(kPanel<Isa>) + place, &from.offset, sizeof from.offset);
+  std::byte* weights = block + int4_weights(kPanel<Isa>);
+  for (Index i = 0; i < kInt8Block / 2; ++i) {
+    const int both = from.numbers[i] | from.numbers[i + kInt8Block / 2] << 4;
+    weights[int8_place(i, to.column, kPanel<Isa>, D::kGroup)] = static_cast<std::byte>(both);
+  }
+  return is_finite_f16(from.scale) && is_finite_f16(from.offset);
+}
+
+template <class Isa>
+bool write_int4(const PanelPart& to, const float* weights) noexcept {
+  return keep_int4<Isa>(to, quantized_int4(weights, to.count));
+}
+
+template <class Isa>
+void take_int4(const PanelPart& from, CodedBlock& to) noexcept {
+  using D = DotOf<Isa>;
+  const std::byte* block = from.panel + from.first / kInt8Block * int4_block_bytes(kPanel<Isa>);
+  const Index place = int8_scale_place(from.column, kPanel<Isa>);
+  to.scale = read_half(block + place);
+  to.offset = read_half(block + int4_offsets(kPanel<Isa>) + place);
+  const std::byte* weights = block + int4_weights(kPanel<Isa>);
+  for (Index i = 0; i < kInt8Block / 2; ++i) {
+    const auto both =
+        std::to_integer<int>(weights[int8_place(i, from.column, kPanel<Isa>, D::kGroup)]);
+    to.numbers[i] = static_cast<std::int8_t>(both & 15);
+    to.numbers[i + kInt8Block / 2] = static_cast<std::int8_t>(both >> 4);
   }
 }
 

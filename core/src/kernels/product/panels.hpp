@@ -2,9 +2,11 @@
 // This header alone knows where in a panel a number is; kernels, caches and what fills a matrix ask it.
 //
 // - float32: row after row.
-// - bfloat16: row after row, in the order of half_column().
+// - bfloat16, binary16: row after row, in the order of half_column().
 // - 8 bits: block after block of kInt8Block inputs. A block has the binary16 scales of the columns in the order of
 //   half_column(), then the weights of the first `group` inputs of each column, those of the next inputs, and so on.
+// - 4 bits: the same, with the offsets after the scales, and two weights in a byte: in the low bits one of the first half of the
+//   block, in the high bits the one that, as a byte, would be 16 inputs further on. So whole vectors of bytes are split.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +46,16 @@ static constexpr Index int8_scale_place(Index column, Index panel) noexcept {
 /// Bytes from the start of a block to its weights.
 static constexpr Index int8_weights(Index panel) noexcept { return 2 * panel; }
 
-/// Bytes from there to the weight of input i of the block: `group` inputs of a column lie side by side.
+/// Bytes of a block of 4 bits: a scale, an offset and kInt8Block weights for each column.
+static constexpr Index int4_block_bytes(Index panel) noexcept {
+  return (4 + kInt8Block / 2) * panel;
+}
+
+/// Bytes from the start of a block of 4 bits to its offsets, which lie as the scales do, and to its weights.
+static constexpr Index int4_offsets(Index panel) noexcept { return 2 * panel; }
+static constexpr Index int4_weights(Index panel) noexcept { return 4 * panel; }
+
+/// Bytes from the weights of a block to the weight of input i of the block: `group` inputs of a column lie side by side.
 static constexpr Index int8_place(Index i, Index column, Index panel, Index group) noexcept {
   return (i - i % group) * panel + column * group + i % group;
 }
