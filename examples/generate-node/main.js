@@ -1,6 +1,6 @@
 // Goes on with a text, by a language model from a file:
 //
-//   node main.js FILE PROMPT [--tokens 200] [--temperature 0.8] [--top-p 1] [--seed 0] [--format f32|bf16|int8] [--tokenizer FILE]
+//   node main.js FILE PROMPT [--tokens 200] [--temperature 0.8] [--top-p 1] [--seed 0] [--format f32|f16|bf16|int8|int4] [--tokenizer FILE]
 //
 // FILE is safetensors (of the hub, with its config.json and tokenizer.json beside it, also the index of shards; or of qkv/train), GGUF,
 // or a llama2.c checkpoint, whose tokenizer.bin is --tokenizer. The text goes to standard output, and what is said of the model to standard

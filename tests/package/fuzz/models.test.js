@@ -4,10 +4,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { QkvError } from 'qkv';
+import { blockTypes } from '../../support/js/blocks.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { models } from '../models/support/bundle.js';
 import { families } from '../models/support/families.js';
 import { gguf, ggufFile, llama2cTokens, safetensors } from '../models/support/files.js';
+import { blockFile, savedModel } from '../models/support/block-models.js';
 import { ggufModels } from '../models/support/gguf-models.js';
 import { ownMetadata, ownModel } from '../models/support/own.js';
 import { apply, changes, textOf } from './support/bytes.js';
@@ -35,6 +37,8 @@ const sizes = checkpointConfig({
 const files = {
   safetensors: { weights: safetensors(llama.tensors), config: llama.config },
   'safetensors of ours': { weights: safetensors(own.tensors, ownMetadata()) },
+  'safetensors of a saved model': { weights: await savedModel() },
+  'gguf of blocks': { weights: blockFile(Object.keys(blockTypes)).weights },
   gguf: { weights: ggufFile([...model.metadata, ...tokenizer], model.tensors) },
   'llama2.c': { weights: new Uint8Array(await checkpoint(sizes).arrayBuffer()) },
 };

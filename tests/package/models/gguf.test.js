@@ -24,7 +24,10 @@ for (const [name, make] of Object.entries(ggufModels)) {
       );
       const opened = await open(ggufFile(metadata, typed));
       assert.deepEqual(opened.config, expected);
-      assert.equal(opened.format, { Q8_0: 'int8', BF16: 'bf16' }[type] ?? 'f32');
+      assert.equal(
+        opened.kept.format,
+        { F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'int8' }[type],
+      );
       await expectModel(opened, truth);
     });
   }
@@ -184,7 +187,7 @@ describe('openModel: GGUF', () => {
       mixed.reduce((sum, [, t]) => (t.type === type ? sum + bytes[type] * size(t) : sum), 0);
     assert.ok(of('F32') > of('Q8_0'), 'most bytes are of float32');
     const opened = await open(ggufFile(metadata, Object.fromEntries(mixed)));
-    assert.equal(opened.format, 'int8');
+    assert.equal(opened.kept.format, 'int8');
     opened.close();
   });
 
@@ -192,7 +195,8 @@ describe('openModel: GGUF', () => {
   const types =
     'F32 F16 Q4_0 Q4_1 Q4_2 Q4_3 Q5_0 Q5_1 Q8_0 Q8_1 Q2_K Q3_K Q4_K Q5_K Q6_K Q8_K IQ2_XXS IQ2_XS IQ3_XXS IQ1_S IQ4_NL IQ3_S ' +
     'IQ2_S IQ4_XS I8 I16 I32 I64 F64 IQ1_M BF16 Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 TQ1_0 TQ2_0 IQ4_NL_4_4 IQ4_NL_4_8 IQ4_NL_8_8 MXFP4';
-  const read = ['F32', 'F16', 'BF16', 'Q8_0', 'I8'];
+  const read =
+    'F32 F16 BF16 I8 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS'.split(' ');
   for (const [number, type] of types.split(' ').entries()) {
     if (read.includes(type)) continue;
     test(`an array of ${type} is refused by that name, and the way out is told`, () =>
@@ -200,8 +204,9 @@ describe('openModel: GGUF', () => {
         open(only([info('blk.0.attn_q.weight', [1, 256], number, 0)])),
         'load',
         'unsupported',
-        `"blk.0.attn_q.weight" is ${type}, expected F32, F16, BF16 or Q8_0: take the Q8_0 file of the same model`,
-        'llama-quantize --allow-requantize in.gguf out.gguf Q8_0',
+        `"blk.0.attn_q.weight" is ${type}, expected F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to Q6_K, IQ4_NL or IQ4_XS`,
+        'take the Q4_K_M or Q8_0 file of the same model, or make one with',
+        'llama-quantize --allow-requantize in.gguf out.gguf Q4_K_M',
       ));
   }
 });
@@ -264,8 +269,9 @@ const hostile = [
   ['arrays that overlap', only([info('a', [16], 'F32', 0), info('b', [2], 'F32', 32)]), invalid, 'overlaps'],
   ['an array twice', only([info('a', [8], 'F32', 0), info('a', [8], 'F32', 32)]), invalid, '"a" twice'],
   ['rows of 31 in Q8_0', only([info('a', [1, 31], 'Q8_0', 0)]), invalid, 'rows of 31', '32'],
-  ['Q4_K', only([info('blk.0.attn_q.weight', [1, 256], 12, 0)]), unsupported, 'blk.0.attn_q.weight', 'Q4_K'],
-  ['Q4_0', only([info('a', [1, 256], 2, 0)]), unsupported, '"a" is Q4_0'],
+  ['rows of 32 in Q4_K', only([info('a', [1, 32], 'Q4_K', 0)]), invalid, 'rows of 32', 'as Q4_K', '256'],
+  ['blocks cut short', only([info('a', [1, 256], 'Q6_K', 0)]), invalid, '"a" at 0 to 210', 'at most 64'],
+  ['IQ2_XS', only([info('blk.0.attn_q.weight', [1, 256], 17, 0)]), unsupported, 'blk.0.attn_q.weight', 'IQ2_XS'],
   ['a type that nobody knows', only([info('a', [1], 999, 0)]), unsupported, '"a" is of type 999'],
   ['a gain in Q8_0', ggufFile(metadata, { ...tensors, 'output_norm.weight': { ...tensors['output_norm.weight'], type: 'Q8_0' } }), unsupported, 'output_norm.weight', 'Q8_0'],
   ['int8 without scales', retyped('I8'), unsupported, first],

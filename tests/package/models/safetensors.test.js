@@ -34,7 +34,7 @@ describe('openModel: files of ours', () => {
       test(`${format}, scales ${scalesFirst ? 'before' : 'behind'}`, async () => {
         const own = ownModel({ format, scalesFirst });
         const opened = await open(undefined, safetensors(own.tensors, ownMetadata()));
-        assert.equal(opened.format, format);
+        assert.equal(opened.kept.format, format);
         assert.deepEqual(opened.config, own.config);
         await expectModel(opened, own.truth);
       });
@@ -171,6 +171,7 @@ describe('openModel: safetensors of strangers', () => {
     ['elements cut short', good.slice(0, -1), invalid, 'offsets'],
     ['a file of PyTorch', new TextEncoder().encode('PK\x03\x04 archive/data.pkl'), unsupported, 'weights is a file of PyTorch', 'model.safetensors', 'save_pretrained()'],
     ['an older file of PyTorch', Uint8Array.of(0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8), unsupported, 'file of PyTorch'],
+    ['a type of GGUF', entry({ dtype: 'Q8_0' }), unsupported, 'is Q8_0', 'F32, F16 or BF16'],
     ['a type that nobody knows', entry({ dtype: 'F8_E4M3' }), unsupported, 'F8_E4M3'],
     ['a type that is no text', entry({ dtype: 8 }), invalid, 'the type 8'],
     ['integers', retyped({ type: 'I8' }), unsupported, name, 'I8', 'F32'],

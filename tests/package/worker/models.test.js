@@ -65,6 +65,7 @@ describe('a model in a worker', () => {
     }
     assert.equal(await remote.loss(ids), local.loss(ids));
     expectSame((await remote.embed([ids, [1]])).data, local.embed([ids, [1]]).data);
+    assert.deepEqual(await remote.save(), local.save());
   });
 
   test('sessions are as long as the calls that have returned made them', async () => {

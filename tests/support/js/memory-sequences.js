@@ -176,7 +176,7 @@ export class MemorySequences {
       });
     } else if (dice === 11) {
       attempt('create', () => {
-        const format = ['f32', 'bf16', 'int8'][Math.floor(3 * random())];
+        const format = ['f32', 'bf16', 'int8', 'f16', 'int4'][Math.floor(5 * random())];
         keep(this.#create(engine, config, weights, { format })).forward(ids);
       });
     } else if (dice === 12) {

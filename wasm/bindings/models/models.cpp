@@ -1,5 +1,6 @@
 // Language models for inference: their arrays, sessions, and one crossing for each pass.
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <span>
 
@@ -93,8 +94,19 @@ SamplingOptions sampling_options(const SamplingFields& given) noexcept {
 }  // namespace
 
 Status createModel(const CreateModelFields& given) noexcept {
+  const TensorView<const std::int32_t> codes = given.formats;
+  const auto count = static_cast<std::size_t>(codes.absent() ? 0 : codes.size());
+  std::unique_ptr<WeightFormat[]> formats(new (std::nothrow) WeightFormat[count]);
+  if (!formats) {
+    return Status::error(StatusCode::kOutOfMemory,
+                         "out of memory: the formats of arrays could not be allocated");
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    formats[i] = static_cast<WeightFormat>(codes.data[i]);
+  }
   return make<LanguageModel>([&](LanguageModel& model) noexcept {
-    return LanguageModel::create(model_config(given.config), given.format, model);
+    return LanguageModel::create(model_config(given.config), given.format, model,
+                                 {formats.get(), count});
   });
 }
 
@@ -114,7 +126,8 @@ Status describeModelArray(const DescribeModelArrayFields& given) noexcept {
   const ModelArray array = given.model->array(given.index);
   made() = address_of(array.name);
   tell(given.found, {static_cast<double>(array.rank), static_cast<double>(array.shape[0]),
-                     static_cast<double>(array.shape[1])});
+                     static_cast<double>(array.shape[1]), static_cast<double>(array.type),
+                     static_cast<double>(array.rows), static_cast<double>(array.row_bytes)});
   return {};
 }
 
@@ -125,7 +138,13 @@ Status fillModel(const FillModelFields& given) noexcept {
                                          .row_bytes = given.row_bytes,
                                          .layout = given.layout,
                                          .scales = given.scales.view().data,
-                                         .scale_stride = given.scale_stride});
+                                         .scale_stride = given.scale_stride,
+                                         .plus = given.plus,
+                                         .factor = given.factor});
+}
+
+Status readModel(const ReadModelFields& given) noexcept {
+  return given.model->read(given.index, given.first, given.count, given.rows.view().data);
 }
 
 Status finishModel(const FinishModelFields& given) noexcept { return given.model->finish(); }

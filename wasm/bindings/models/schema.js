@@ -102,13 +102,16 @@ export const operators = /** @type {const} */ ({
   createModel: {
     fields: {
       config: { group: 'modelConfig' },
-      format: { choice: ['f32', 'bf16', 'int8'], of: 'WeightFormat' },
+      format: { choice: ['f32', 'bf16', 'int8', 'f16', 'int4'], of: 'WeightFormat' },
+      // Of each array, by its place in this list.
+      formats: 'ints',
     },
   },
   destroyModel: { fields: { object: { object: 'LanguageModel' } } },
   // Arrays, parameters and bytes.
   countModel: { fields: { model: { object: 'LanguageModel' }, found: 'results' } },
-  // The rank and two extents of array `index`; what the operator made is its name.
+  // The rank and two extents of array `index`, its type, rows and bytes of a row as readModel gives them; what the operator
+  // made is its name.
   describeModelArray: {
     fields: { model: { object: 'LanguageModel' }, index: 'whole', found: 'results' },
   },
@@ -117,7 +120,13 @@ export const operators = /** @type {const} */ ({
     fields: {
       model: { object: 'LanguageModel' },
       index: 'whole',
-      type: { choice: ['f32', 'f16', 'bf16', 'q8_0', 'int8'], of: 'NumberType' },
+      type: {
+        choice: [
+          ...['f32', 'f16', 'bf16', 'q8_0', 'int8', 'q4_0', 'q4_1', 'q5_0', 'q5_1', 'q2_k'],
+          ...['q3_k', 'q4_k', 'q5_k', 'q6_k', 'iq4_nl', 'iq4_xs'],
+        ],
+        of: 'NumberType',
+      },
       data: 'bytes',
       count: 'whole',
       rowBytes: 'whole',
@@ -125,6 +134,18 @@ export const operators = /** @type {const} */ ({
       // float16.
       scales: 'bytes',
       scaleStride: 'whole',
+      plus: 'number',
+      factor: 'number',
+    },
+  },
+  // Rows as they are kept, in memory that has room for them.
+  readModel: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      index: 'whole',
+      first: 'whole',
+      count: 'whole',
+      rows: 'results',
     },
   },
   finishModel: { fields: { model: { object: 'LanguageModel' } } },

@@ -12,10 +12,12 @@ type WebBlob = Web extends { Blob: { prototype: infer T } } ? T : never;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
 /**
- * How matrices and the embedding are kept in memory; gains and biases are always float32. `'bf16'` rounds to the nearest,
- * `'int8'` has blocks of 32 numbers with one float16 scale each, max |w| / 127, as Q8_0 of GGUF; inputs of products are rounded to 7 bits.
+ * How matrices and the embedding are kept in memory; gains and biases are always float32. `'bf16'` and `'f16'` round to the nearest,
+ * `'int8'` has blocks of 32 numbers with one float16 scale each, max |w| / 127, as Q8_0 of GGUF; `'int4'` has 4 bits for each of 32
+ * numbers with a float16 scale and offset, from the least to the greatest number, as Q4_1. Inputs of products with the last two are
+ * rounded to 7 bits.
  */
-export type WeightFormat = 'f32' | 'bf16' | 'int8';
+export type WeightFormat = 'f32' | 'bf16' | 'f16' | 'int8' | 'int4';
 
 /** Text to tokens and back: `@huggingface/tokenizers` by {@link huggingFaceTokenizer}, or one of yours. */
 export interface Tokenizer {
@@ -57,8 +59,8 @@ export interface Source {
    */
   config?: string | WebUrl | object | undefined;
   /**
-   * safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0; one file, or all of its parts in any
-   * order), or a llama2.c checkpoint.
+   * safetensors (one file, shards, or where their index is), GGUF (one file, or all of its parts in any order), or a llama2.c
+   * checkpoint.
    */
   weights:
     | (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)
@@ -86,7 +88,10 @@ export interface CreateOptions {
 
 /** Options of {@link load}. */
 export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'> {
-  /** Default: what most of the file's matrices have, float16 as `'f32'`. */
+  /**
+   * For all matrices. Default: as the file has most of them. If that is blocks, matrices with blocks of 4 bits are `'int4'` and all
+   * others `'int8'`.
+   */
   format?: WeightFormat | undefined;
   /** Ends the loading; what was taken is given back. */
   signal?: WebSignal | undefined;
@@ -405,6 +410,13 @@ export interface LanguageModel<Head extends boolean = true> {
    * @throws {@link QkvError} as `forward`, and `invalid_argument` for a text without a tokenizer, or without tokens
    */
   embed(texts: readonly (string | ArrayLike<number>)[], options?: EmbedOptions): OwnedArray;
+  /**
+   * The model as a safetensors file of qkv, every number as it is kept: {@link load} reads it back in the same formats. Has the
+   * config, the tokens that end a text, the pooling, and a tokenizer of {@link charactersTokenizer}; pass any other to `load` again.
+   *
+   * @throws {@link QkvError} `out_of_memory`, `disposed`
+   */
+  save(): ReturnType<Uint8Array['slice']>;
   /** Gives the memory back. A second call does nothing. */
   dispose(): void;
   /** As `dispose`, for `using`. */

@@ -303,6 +303,8 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
     texts: readonly (string | ArrayLike<number>)[],
     options?: EmbedOptions & CallOptions,
   ): Promise<OwnedArray>;
+  /** As {@link LanguageModel.save}. */
+  save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
 }
 
 /**

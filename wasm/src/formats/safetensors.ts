@@ -45,13 +45,23 @@ const longestHeader = 100_000_000;
 /** Every array begins at a multiple of this, so that it can be read where it is. */
 const alignment = 8;
 
-/** The bytes of a file with these arrays, in their order. */
-export function writeSafetensors({ metadata, arrays }: StoredArrays): Uint8Array<ArrayBuffer> {
+/** An array of a file that is to be written, which takes so many bytes. */
+export interface PlannedArray {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly size: number;
+}
+
+/** A file for these arrays, in their order, and by their names the bytes that are each of them. */
+export function layOut(
+  metadata: ReadonlyMap<string, string>,
+  arrays: ReadonlyMap<string, PlannedArray>,
+): { file: Uint8Array<ArrayBuffer>; elements: ReadonlyMap<string, Uint8Array> } {
   const header: Record<string, unknown> = { __metadata__: Object.fromEntries(metadata) };
   let end = 0;
-  for (const [name, { dtype, shape, bytes }] of arrays) {
-    header[name] = { dtype, shape, data_offsets: [end, end + bytes.length] };
-    end += bytes.length;
+  for (const [name, { dtype, shape, size }] of arrays) {
+    header[name] = { dtype, shape, data_offsets: [end, end + size] };
+    end += size;
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const begin = 8 + Math.ceil(text.length / alignment) * alignment;
@@ -60,10 +70,22 @@ export function writeSafetensors({ metadata, arrays }: StoredArrays): Uint8Array
   file.set(text, 8);
   file.fill(32, 8 + text.length, begin); // spaces, which JSON may end with
   let at = begin;
-  for (const { bytes } of arrays.values()) {
-    file.set(bytes, at);
-    at += bytes.length;
+  const elements = new Map<string, Uint8Array>();
+  for (const [name, { size }] of arrays) {
+    elements.set(name, file.subarray(at, at + size));
+    at += size;
   }
+  return { file, elements };
+}
+
+/** The bytes of a file with these arrays, in their order. */
+export function writeSafetensors({ metadata, arrays }: StoredArrays): Uint8Array<ArrayBuffer> {
+  const planned = Array.from(
+    arrays,
+    ([name, { bytes, ...array }]) => [name, { ...array, size: bytes.length }] as const,
+  );
+  const { file, elements } = layOut(metadata, new Map(planned));
+  for (const [name, { bytes }] of arrays) elements.get(name)?.set(bytes);
   return file;
 }
 

@@ -47,7 +47,7 @@ function toHalf(x: number): number {
 }
 
 /** The number that these bits of a half float are. */
-export function fromHalf(bits: number): number {
+function fromHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const [exponent, units] = [(bits >>> 10) & 31, bits & 1023];
   if (exponent === 31) return units === 0 ? sign * Infinity : NaN;

@@ -16,7 +16,8 @@ import { tensorAddress } from '../memory/tensor.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import type { NamedArray } from '../language/named-arrays.js';
-import { checkTokenizer, formats } from './options.js';
+import { formats } from './kept.js';
+import { checkTokenizer } from './options.js';
 import type { ModelState } from './model-state.js';
 
 /** Bytes that are put into a model at once. */

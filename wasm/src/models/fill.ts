@@ -22,6 +22,8 @@ interface RowsOfArray {
   /** float16, of the first row on. */
   readonly scales?: Uint8Array | undefined;
   readonly scaleRowBytes?: number | undefined;
+  readonly plus?: number;
+  readonly factor?: number;
 }
 
 /** Bytes of the scales of rows; with the inputs in rows, 32 of them share theirs. */
@@ -44,6 +46,7 @@ export class Filler {
   /** Gives an array its next rows. */
   put(rows: RowsOfArray): void {
     const { name, type, bytes, count, rowBytes, layout, scales, scaleRowBytes = 0 } = rows;
+    const { plus = 0, factor = 1 } = rows;
     // Messages tell which array it was.
     const fn = `${this.#fn}: ${name}`;
     const { instance, arrays } = this.#state;
@@ -59,7 +62,7 @@ export class Filler {
       ...{ model: this.#state.live(fn), index: array.index, type, count, rowBytes, layout },
       data: { address: block, shape: [bytes.length] },
       scales: scales && { address: block + scalesAt, shape: [ofScales] },
-      scaleStride: scaleRowBytes / 2,
+      ...{ scaleStride: scaleRowBytes / 2, plus, factor },
     });
   }
 

@@ -9,11 +9,14 @@ import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import type { Pooling } from './families/pooling.js';
+import { formats as order } from './kept.js';
 
 /** What a model is made of besides its weights. */
 export interface ModelSpec {
   readonly config: Config;
   readonly format: WeightFormat;
+  /** Of each array, in the order of the core; without it all matrices have `format`. */
+  readonly formats?: readonly WeightFormat[];
   readonly tokenizer: Tokenizer | undefined;
   /** Why there is none, or why it may not be the right one. */
   readonly tokenizerProblem?: string | undefined;
@@ -41,8 +44,13 @@ export class ModelState {
     this.instance = instance;
     this.spec = spec;
     const make = new Call(instance, fn);
-    const { config, format } = spec;
-    make.run('createModel', { config: configFields(fn, make, config), format });
+    const { config, format, formats = [] } = spec;
+    const codes = Int32Array.from(formats, (each) => order.indexOf(each));
+    const given = { name: 'formats', source: codes, shape: [codes.length] };
+    make.run('createModel', {
+      ...{ config: configFields(fn, make, config), format },
+      ...(codes.length > 0 && { formats: make.input(given) }),
+    });
     const model = make.made();
     this.#handle = new Handle(owner, instance, model, 'destroyModel');
     const call = new Call(instance, fn);
@@ -51,8 +59,12 @@ export class ModelState {
     const [count = 0, parameters = 0, bytes = 0] = found(call, slot);
     this.parameterCount = parameters;
     this.bytes = bytes;
-    this.arrays = namedArrays(fn, instance, count, (each, index, out) =>
-      each.run('describeModelArray', { model, index, found: out }),
+    this.arrays = namedArrays(
+      fn,
+      instance,
+      count,
+      (each, index, out) => each.run('describeModelArray', { model, index, found: out }),
+      3, // what they are read as: a type, rows, and the bytes of one
     );
   }
 

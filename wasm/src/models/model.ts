@@ -30,6 +30,7 @@ import { generate } from './generate.js';
 import { Inspection } from './pass.js';
 import { addressOf, createSession, sessionStateOf, readInto } from './session.js';
 import { ModelState, type ModelSpec } from './model-state.js';
+import { save } from './save.js';
 import { checkAlone, idsOf } from './text.js';
 
 const forwardNames = [
@@ -173,6 +174,10 @@ export class WasmLanguageModel implements LanguageModel {
 
   embed(texts: readonly (string | ArrayLike<number>)[], options: EmbedOptions = {}): OwnedArray {
     return embed(this.#state, texts, options);
+  }
+
+  save(): Uint8Array<ArrayBuffer> {
+    return save(this.#state);
   }
 
   dispose(): void {

@@ -25,6 +25,7 @@ import { type Pooling, poolingOf } from './families/pooling.js';
 import { withStartToken } from './families/start-token.js';
 import type { ModelFile } from './file.js';
 import { readFiles, readJson } from './readers/read-files.js';
+import { type Kept, keptOf } from './kept.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
 import { isAddress, openSource } from './sources/open-source.js';
 import { type ByteSource, readAll } from './sources/source.js';
@@ -54,8 +55,8 @@ export interface OpenedModel {
   readonly steps: readonly LoadStep[];
   /** Bytes that stream() reads. */
   readonly totalBytes: number;
-  /** How most of the file's numbers in matrices can be kept without a loss; float16 as f32. */
-  readonly format: 'f32' | 'bf16' | 'int8';
+  /** How the file's numbers in matrices can be kept without a loss, or with the least. */
+  readonly kept: Kept;
   /** The one that was given, or the one in the file. */
   readonly tokenizer: Tokenizer | undefined;
   /** Why there is none, or why the one in the file may not be the right one. */
@@ -160,20 +161,6 @@ function shortened(described: Described, maxLength: number | undefined): Describ
   return { ...described, config: { ...described.config, maxLength } };
 }
 
-/** The format that most numbers in matrices have. */
-function formatOf(steps: readonly LoadStep[]): OpenedModel['format'] {
-  const counts = new Map<string, number>([['f32', 0]]);
-  for (const { tensor } of steps) {
-    if (tensor.shape.length !== 2) continue;
-    const { type, shape } = tensor;
-    const [rows = 0, columns = 0] = shape;
-    const format = type === 'BF16' ? 'bf16' : type === 'Q8_0' || type === 'I8' ? 'int8' : 'f32';
-    counts.set(format, (counts.get(format) ?? 0) + rows * columns);
-  }
-  const [[most] = ['f32']] = [...counts].sort(([, a], [, b]) => b - a);
-  return most as OpenedModel['format'];
-}
-
 const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'] as const;
 
 /**
@@ -205,7 +192,7 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
     return {
       config: described.config,
       parameters: parametersOf(described.config),
-      ...{ steps, totalBytes: total, format: formatOf(steps) },
+      ...{ steps, totalBytes: total, kept: keptOf(steps) },
       tokenizer: text.tokenizer,
       tokenizerProblem: text.problem,
       endTokens: endTokensOf(file, config, generation),

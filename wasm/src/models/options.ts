@@ -4,8 +4,6 @@ import { QkvError } from '../api/errors.js';
 import type { Tokenizer } from '../api/model-types.js';
 import { describe, reading } from '../arguments/values.js';
 
-export const formats = ['f32', 'bf16', 'int8'];
-
 /** Something with encode() and decode(). */
 export function checkTokenizer(fn: string, given: unknown): asserts given is Tokenizer | undefined {
   if (given === undefined) return;

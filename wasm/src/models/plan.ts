@@ -7,7 +7,7 @@ import { some } from '../arguments/name-list.js';
 import { brief, quoted, refuse, refuseUnsupported } from './errors.js';
 import type { Described } from './families/describe.js';
 import type { Place, Range } from './families/locate.js';
-import type { ModelFile, StoredTensor } from './file.js';
+import { blockOf, type ModelFile, type StoredTensor } from './file.js';
 
 /** What of a tensor goes to which array of the model. */
 export interface LoadPart {
@@ -70,9 +70,9 @@ function checkType(
   hasScales: boolean,
 ): void {
   const quantised =
-    shape.length === 2 && (type === 'I8' ? hasScales : type === 'Q8_0' && layout === 'out_in');
+    shape.length === 2 && (type === 'I8' ? hasScales : blockOf(type) > 1 && layout === 'out_in');
   if (floats.includes(type) || quantised) return;
-  const more = shape.length === 2 ? ['Q8_0', 'I8 with scales'] : [];
+  const more = shape.length === 2 ? ['blocks of GGUF', 'I8 with scales'] : [];
   refuseUnsupported(`${quoted(name)} is ${brief(type)}`, [...floats, ...more].join(', '));
 }
 

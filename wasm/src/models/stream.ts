@@ -1,8 +1,7 @@
 // The elements of a file, in its order, as rows for the arrays of a model. No more of a file is kept than the rows that are
 // handed on, and the scales of one tensor; of a tensor in int8 whose scales come after it all of it.
 
-import { decode, fromHalf, scaleShape } from '../formats/stored-numbers.js';
-import { isPacked, type Parameter } from './config.js';
+import type { Parameter } from './config.js';
 import { newBytes } from './errors.js';
 import type { Range } from './families/locate.js';
 import { rowBytes } from './file.js';
@@ -12,7 +11,7 @@ import { pieceSize, readAll } from './sources/source.js';
 /** Rows of one array, as LanguageModel::fill() of the core takes them: each array gets its own from the first to the last. */
 export interface Rows {
   readonly parameter: Parameter;
-  /** 'F32', 'F16', 'BF16', 'Q8_0', or 'I8' with scales. */
+  /** A type of file.ts; 'I8' has scales. */
   readonly type: string;
   /** The first of them; valid until the next rows come, at any address. */
   readonly bytes: Uint8Array;
@@ -27,6 +26,9 @@ export interface Rows {
   /** float16: of the first row, which reads (out_in) its own row of them or (in_out) shares it with the 31 that follow. */
   readonly scales?: Uint8Array;
   readonly scaleRowBytes?: number;
+  /** What the numbers stand for: (x + plus) factor. Changed by the core as it packs them as float32. */
+  readonly plus: number;
+  readonly factor: number;
 }
 export type OnRows = (rows: Rows) => void;
 
@@ -38,44 +40,11 @@ interface Reading {
   readonly onBytes: (count: number) => void;
 }
 
-/** How an element of a row is read. */
-type Read = (view: DataView, row: number, i: number) => number;
-const readers: Readonly<Record<string, Read>> = {
-  F32: (view, row, i) => view.getFloat32(row + 4 * i, true),
-  F16: (view, row, i) => fromHalf(view.getUint16(row + 2 * i, true)),
-  BF16: (view, row, i) => {
-    scratch.setUint32(0, view.getUint16(row + 2 * i, true) << 16);
-    return scratch.getFloat32(0);
-  },
-  Q8_0: (view, row, i) => {
-    const block = row + 34 * (i >> 5);
-    return fromHalf(view.getUint16(block, true)) * view.getInt8(block + 2 + (i & 31));
-  },
-};
-const scratch = new DataView(new ArrayBuffer(4));
-
-/** What is done to the numbers of a file. */
-type Change = Pick<LoadPart, 'addOne' | 'factor'>;
-
-const isChanged = ({ addOne = false, factor = 1 }: Change): boolean => addOne || factor !== 1;
-
-/**
- * Rows as float32, changed: what files keep less 1 is a gain near 1, and a factor goes into a weight before it is packed. The core
- * packs them as it packs float32, so that a factor costs no bit of the scale of a block.
- */
-function changed(rows: Rows, columns: number, { addOne, factor = 1 }: Change): Rows {
-  const { type, bytes, count, rowBytes: width } = rows;
-  const read = readers[type];
-  if (!read) throw new RangeError(`no type ${type}`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const numbers = new Float32Array(count * columns);
-  for (let row = 0, at = 0; row < count; row += 1) {
-    for (let i = 0; i < columns; i += 1, at += 1)
-      numbers[at] = (read(view, row * width, i) + (addOne ? 1 : 0)) * factor;
-  }
-  const own = new Uint8Array(numbers.buffer);
-  return { ...rows, type: 'F32', bytes: own, rowBytes: 4 * columns };
-}
+/** What a part says of its numbers. */
+const changeOf = ({ addOne = false, factor = 1 }: Pick<LoadPart, 'addOne' | 'factor'>) => ({
+  plus: addOne ? 1 : 0,
+  factor,
+});
 
 /** The bytes of a vector: its elements from wherever they lie. */
 function gather(bytes: Uint8Array, part: LoadPart, size: number): Uint8Array {
@@ -99,9 +68,8 @@ async function streamVector({ tensor, parts }: LoadStep, reading: Reading): Prom
   for (const part of parts) {
     const size = rowBytes(type, 1);
     const bytes = gather(all, part, size);
-    const of = { parameter: part.parameter, layout: 'out_in' } as const;
-    const rows = { ...of, type, bytes, count: 1, rowBytes: bytes.length };
-    reading.onRows(isChanged(part) ? changed(rows, bytes.length / size, part) : rows);
+    const of = { parameter: part.parameter, layout: 'out_in', ...changeOf(part) } as const;
+    reading.onRows({ ...of, type, bytes, count: 1, rowBytes: bytes.length });
   }
 }
 
@@ -118,18 +86,6 @@ interface Chunk {
   readonly scales: Uint8Array | undefined;
 }
 
-/** Rows of int8 as float32: so the core keeps every table but the embedding, and takes no blocks for the others. */
-function unblocked({ parameter, layout, bytes, count, rowBytes: columns, scales }: Rows): Rows {
-  const shape = [count, columns];
-  const numbers = new Float32Array(count * columns);
-  if (scales) {
-    const ofRows = { dtype: 'F16', shape: scaleShape(shape, 1), bytes: scales };
-    decode({ dtype: 'I8', shape, bytes }, ofRows, numbers);
-  }
-  const own = new Uint8Array(numbers.buffer);
-  return { parameter, layout, type: 'F32', bytes: own, count, rowBytes: 4 * columns };
-}
-
 /** Hands on what each array has of a chunk. */
 function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRows): void {
   const { tensor, layout } = step;
@@ -141,20 +97,17 @@ function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRow
   const scalesFrom = (row: number, column: number): Partial<Rows> =>
     scales ? { scales: scales.subarray(row * scaleRowBytes + 2 * column), scaleRowBytes } : {};
   for (const { parameter, ranges, ...change } of parts) {
-    const of = { parameter, type, layout, rowBytes: width };
-    const give = (rows: Rows, own: number): void =>
-      onRows(isChanged(change) ? changed(rows, own, change) : rows);
+    const of = { parameter, type, layout, rowBytes: width, ...changeOf(change) };
     for (const [begin, end] of ranges) {
       if (isInOut) {
         const from = bytes.subarray(rowBytes(type, begin));
-        give({ ...of, bytes: from, count, ...scalesFrom(first / 32, begin) }, end - begin);
+        onRows({ ...of, bytes: from, count, ...scalesFrom(first / 32, begin) });
         continue;
       }
       const [from, to] = [Math.max(begin, first), Math.min(end, first + count)];
       if (from >= to) continue;
       const own = bytes.subarray((from - first) * width, (to - first) * width);
-      const rows = { ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) };
-      give(isPacked(parameter) || type !== 'I8' ? rows : unblocked(rows), columns);
+      onRows({ ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) });
     }
   }
 }
@@ -211,7 +164,8 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 function constantRow({ parameter, constant }: LoadConstant): Rows {
   const numbers = new Float32Array(parameter.shape[0] ?? 0).fill(constant);
   const bytes = new Uint8Array(numbers.buffer);
-  return { parameter, type: 'F32', bytes, count: 1, rowBytes: bytes.length, layout: 'out_in' };
+  const of = { parameter, layout: 'out_in', ...changeOf({}) } as const;
+  return { ...of, type: 'F32', bytes, count: 1, rowBytes: bytes.length };
 }
 
 /** Hands on all rows of a model: what no file has, then one step after another. */

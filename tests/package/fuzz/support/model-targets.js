@@ -49,6 +49,7 @@ export const modelTargets = named([
   { says: 'LanguageModel.loss', method: 'loss', of: llama, args: [[1, 2, 3, 4], { batch: 2, inspect: { ablate: [[1, 1]] } }], optionsAt: 1, options: ['batch', 'inspect'] },
   { says: 'LanguageModel.embed', method: 'embed', of: bert, args: [[[1, 2, 3], Int32Array.of(4)], { pooling: 'cls', normalize: false }], optionsAt: 1, options: ['pooling', 'normalize', 'truncate'] },
   { says: 'LanguageModel.embed', method: 'embed', of: llama, args: [['abc', 'd'], { truncate: true }], optionsAt: 1, options: ['pooling', 'normalize', 'truncate'] },
+  { says: 'LanguageModel.save', method: 'save', of: llama, args: [] },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: [[1, 2, 3], { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: ['abc', { maxTokens: 3, stop: ['ab', 'c'], stopTokens: [4, 5], session }], optionsAt: 1, options: generate },
   { says: 'LanguageModel.session', method: 'session', of: llama, args: [{ batch: 2, capacity: 5, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format'] },

@@ -39,7 +39,7 @@ const engineKind = (name) =>
   noneOf(name, invalid, [undefined, null, 3, {}, () => 1], 'one that init of qkv');
 const optionKinds = (maxLength) => ({
   options: options('format', 'fromat'),
-  'options.format': choice('f32', 'bf16', 'int8'),
+  'options.format': choice('f32', 'bf16', 'int8', 'f16', 'int4'),
   'options.maxLength': whole(1, maxLength, '1 to'),
 });
 

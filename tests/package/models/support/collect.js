@@ -36,7 +36,8 @@ export async function collect(opened, options) {
         const row = array.rows + r;
         const at = isTurned ? c * second + row : row * second + c;
         assert.ok(Number.isNaN(array.data[at]), `${parameter.name} has element ${at} twice`);
-        array.data[at] = element(type, bytes.subarray(r * rowBytes), c) * scaleOf(rows, r, c);
+        const number = element(type, bytes.subarray(r * rowBytes), c) * scaleOf(rows, r, c);
+        array.data[at] = (number + rows.plus) * rows.factor;
       }
     }
     array.rows += count;

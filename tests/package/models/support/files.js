@@ -66,11 +66,14 @@ export const gguf = {
     bytes: concat(u32(type), u64(values.length), ...values.map(({ bytes }) => bytes)),
   }),
 };
-const ggmlTypes = { F32: 0, F16: 1, Q8_0: 8, I8: 24, BF16: 30 };
+const ggmlTypes = {
+  ...{ F32: 0, F16: 1, Q4_0: 2, Q4_1: 3, Q5_0: 6, Q5_1: 7, Q8_0: 8, Q2_K: 10, Q3_K: 11, Q4_K: 12 },
+  ...{ Q5_K: 13, Q6_K: 14, IQ4_NL: 20, IQ4_XS: 23, I8: 24, BF16: 30 },
+};
 
-/** Bytes of a tensor of GGUF. */
-const ggufBytes = ({ type = 'F32', values }) =>
-  type === 'Q8_0' ? encodeQ8(values) : encode(values, type);
+/** Bytes of a tensor of GGUF, which may have them. */
+const ggufBytes = ({ type = 'F32', values, bytes }) =>
+  bytes ?? (type === 'Q8_0' ? encodeQ8(values) : encode(values, type));
 
 /** What a tensor says of itself: shapes are written with the innermost axis first. */
 export const ggufInfo = (name, { type = 'F32', shape }, offset) =>

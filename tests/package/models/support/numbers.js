@@ -1,4 +1,5 @@
 // Numbers as files keep them, written by the definition of each format.
+import { numberOf } from '../../../support/js/blocks.js';
 import { float16, fromFloat16 } from '../../../support/js/half.js';
 
 /** Bytes of float32, the elements that `type` then says. */
@@ -36,7 +37,5 @@ export function element(type, bytes, i) {
   if (type === 'F16') return fromFloat16(view.getUint16(2 * i, true));
   if (type === 'BF16')
     return new Float32Array(Uint32Array.of(view.getUint16(2 * i, true) << 16).buffer)[0];
-  if (type === 'I8') return view.getInt8(i);
-  const block = 34 * Math.floor(i / 32);
-  return fromFloat16(view.getUint16(block, true)) * view.getInt8(block + 2 + (i % 32));
+  return type === 'I8' ? view.getInt8(i) : numberOf(type, bytes, i);
 }

@@ -90,7 +90,7 @@ export function describeModel(file: ModelFile, given: unknown): Described {
   }
   if (metadata.get('format') === 'qkv') {
     const config = ownConfig(file);
-    return { ...ignoring(ownIgnored), config, locate: locateOwn, hasScales: true };
+    return { ...ignoring(ownIgnored), config, locate: locateOwn(file), hasScales: true };
   }
   if (given === undefined)
     refuse('config is missing', 'the config.json that belongs to the weights');

@@ -4,6 +4,7 @@ import { describe, isArray, isRecord, reading } from '../../arguments/values.js'
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
+import { ownField } from './own.js';
 
 const isToken = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
@@ -52,15 +53,14 @@ function generationEnds(given: unknown): unknown {
 }
 
 /** As the generation config, the metadata of GGUF, the config of the hub, or run.c of llama2.c have them. */
-export function endTokensOf(
-  { format, metadata }: ModelFile,
-  config: unknown,
-  generation: unknown,
-): number[] {
+export function endTokensOf(file: ModelFile, config: unknown, generation: unknown): number[] {
+  const { format, metadata } = file;
   const first = generation === undefined ? undefined : generationEnds(generation);
-  const isOwn = format === 'gguf' || format === 'llama2.c';
+  const isSaved = metadata.get('format') === 'qkv';
+  const isOwn = format === 'gguf' || format === 'llama2.c' || isSaved;
   const hub =
     !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
-  const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : hub;
+  const inside = isSaved ? ownField(file, 'endTokens') : hub;
+  const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : inside;
   return [...new Set(listOfEnds('config.eos_token_id', first ?? told).filter(isToken))];
 }

@@ -1,4 +1,4 @@
-// Files of Trainer.save(), where arrays have their own names and shapes.
+// Files of Trainer.save() and LanguageModel.save(), where arrays have their own names and shapes.
 
 import type { LanguageModelConfig } from '../../api/model-config.js';
 import { describe } from '../../arguments/values.js';
@@ -11,16 +11,15 @@ import { sizesOf } from './sizes.js';
 /** What the trainer alone needs. */
 export const ownIgnored = /^optimizer\.(first|second)\./;
 
-/** The config in a file of Trainer.save(), of which only the sizes are checked here: the engine checks all of it. */
-export function ownConfig({ metadata }: ModelFile): LanguageModelConfig {
-  const kind = metadata.get('kind');
-  if (kind !== 'language_model') refuse(`weights are of a ${describe(kind)}`, 'a language_model');
-  let value: unknown;
-  try {
-    value = JSON.parse(String(metadata.get('config')));
-  } catch {
-    // What is no JSON is no object either.
-  }
+/** What LanguageModel.save() calls a model. */
+const saved = 'saved_model';
+
+/** The config in such a file, of which only the sizes are checked here: the engine checks all of it. */
+export function ownConfig(file: ModelFile): LanguageModelConfig {
+  const kind = file.metadata.get('kind');
+  if (kind !== 'language_model' && kind !== saved)
+    refuse(`weights are of a ${describe(kind)}`, `a language_model or a ${saved}`);
+  const value = ownField(file, 'config');
   const fields = Fields.of('config', value);
   sizesOf(fields, 'numLayers dModel numHeads');
   // In these two it is looked for words before the engine is asked.
@@ -33,7 +32,24 @@ export function ownConfig({ metadata }: ModelFile): LanguageModelConfig {
   return value as LanguageModelConfig;
 }
 
-export const locateOwn: Locate = ({ name, kind, shape }) => ({
-  ...{ tensor: name, shape, layout: kind === 'map' ? 'in_out' : 'out_in' },
-  ranges: () => [[0, (kind === 'table' ? shape[0] : shape[shape.length - 1]) ?? 0]],
-});
+/** Of a trainer maps are [in, out], and of a model that was saved [out, in]. */
+export const locateOwn =
+  ({ metadata }: ModelFile): Locate =>
+  ({ name, kind, shape }) => {
+    const isInOut = kind === 'map' && metadata.get('kind') !== saved;
+    return {
+      tensor: name,
+      shape: kind === 'map' && !isInOut ? [...shape].reverse() : shape,
+      layout: isInOut ? 'in_out' : 'out_in',
+      ranges: () => [[0, (kind === 'table' ? shape[0] : shape[shape.length - 1]) ?? 0]],
+    };
+  };
+
+/** A field of the metadata as JSON; undefined for what is none. */
+export function ownField({ metadata }: ModelFile, name: string): unknown {
+  try {
+    return JSON.parse(String(metadata.get(name)));
+  } catch {
+    return undefined;
+  }
+}

@@ -45,6 +45,8 @@ export function poolingOf(
   dModel: number,
 ): Pooling | undefined {
   if (given !== undefined) return hubPooling(given, dModel);
+  if (metadata.get('format') === 'qkv')
+    return ggufPooling.find((word) => word === metadata.get('pooling'));
   if (format !== 'gguf') return undefined;
   const fields = new Fields('metadata', metadata);
   const field = `${fields.text('general.architecture')}.pooling_type`;

@@ -1,7 +1,7 @@
 // GGUF, versions 2 and 3 (ggml's specification, docs/gguf.md): metadata by name, the places of all arrays, and their
 // elements. Everything is little-endian.
 
-import { isReadable, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
+import { blockOf, isReadable, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
 import type { ByteSource } from '../sources/source.js';
@@ -18,8 +18,8 @@ const typeNames = (
 ).split(' ');
 /** What can be done where a file has others. */
 const remedy =
-  'F32, F16, BF16 or Q8_0: take the Q8_0 file of the same model, or make it with ' +
-  'llama-quantize --allow-requantize in.gguf out.gguf Q8_0';
+  'F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to Q6_K, IQ4_NL or IQ4_XS: take the Q4_K_M or Q8_0 file of the same ' +
+  'model, or make one with llama-quantize --allow-requantize in.gguf out.gguf Q4_K_M';
 
 const [text, list] = [8, 9];
 /** Values of fixed size by the numbers of their types: the bytes of each, and how a DataView reads it. */
@@ -131,8 +131,9 @@ class Reader {
     const begin = await this.count(`the offset of ${quoted(name)}`, Number.MAX_SAFE_INTEGER);
     if (!isReadable(type)) refuseUnsupported(`${quoted(name)} is ${type}`, remedy);
     const columns = shape[rank - 1] ?? 0;
-    if (type === 'Q8_0' && columns % 32 !== 0) {
-      refuse(`${this.name} has rows of ${columns} for ${quoted(name)} as Q8_0`, 'a multiple of 32');
+    if (columns % blockOf(type) !== 0) {
+      const expected = `a multiple of ${blockOf(type)}`;
+      refuse(`${this.name} has rows of ${columns} for ${quoted(name)} as ${type}`, expected);
     }
     const bytes = shape.slice(0, -1).reduce((n, extent) => n * extent, rowBytes(type, columns));
     if (!Number.isSafeInteger(begin + bytes)) {

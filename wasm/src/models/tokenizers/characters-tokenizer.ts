@@ -5,6 +5,13 @@ import { describe, listOf, listText } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import { replacement } from './text-stream.js';
 
+/** Of each tokenizer the letters that it was made of. */
+const lettersOf = new WeakMap<object, readonly string[]>();
+
+/** The letters of one that charactersTokenizer() made; undefined for another. */
+export const charactersOf = (tokenizer: object): readonly string[] | undefined =>
+  lettersOf.get(tokenizer);
+
 /**
  * Ids are places in `characters`, each of which is one letter (a code point).
  *
@@ -34,10 +41,12 @@ export function charactersTokenizer(
         ids.get(character) ??
         invalid(`encode: the text has ${describe(character)}, expected characters of the model`),
     );
-  return {
+  const tokenizer: Tokenizer = {
     encode,
     // There are no control tokens.
     encodePlain: encode,
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
   };
+  lettersOf.set(tokenizer, [...list]);
+  return tokenizer;
 }

@@ -182,6 +182,10 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.call('LanguageModel.embed', 'embed', ['texts', 'options'], [texts, options]);
   }
 
+  save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>> {
+    return this.call('LanguageModel.save', 'save', ['call'], [options]);
+  }
+
   session(options?: SessionOptions & CallOptions): Promise<AsyncSession> {
     const method = { fn: 'LanguageModel.session', method: 'session', names: ['options'] };
     return this.make(method, [options], (...of) => new RemoteSession(...of));

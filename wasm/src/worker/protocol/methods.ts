@@ -79,7 +79,7 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
     name: 'model',
     methods: [
       ...(['forward', 'session', 'generate'] satisfies MethodNames<LanguageModel>[]),
-      ...(['loss', 'embed', 'dispose'] satisfies MethodNames<LanguageModel>[]),
+      ...(['loss', 'embed', 'save', 'dispose'] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
       ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),
