@@ -219,7 +219,6 @@ TEST_CASE("weights: int8 keeps numbers of every size within half a scale", "[wei
 }
 
 TEST_CASE("weights: int4 keeps numbers of every range within its bound", "[weights]") {
-  const kernels::KernelTable& table = *active_kernels();
   for (int exponent = -30; exponent <= 14; ++exponent) {
     for (const float offset : {-1.0F, -0.37F, 0.0F, 0.9F}) {
       CAPTURE(exponent, offset);

@@ -73,6 +73,20 @@ describe('load: GGUF', () => {
     }
   });
 
+  test('products with 4 bits are those with the same numbers in float32, but for the rounding of inputs', async (t) => {
+    for (const type of ['Q4_0', 'Q4_1']) {
+      const { weights, arrays } = blockFile([type]);
+      const model = await load(engine, { weights });
+      const made = create(engine, model.config, arrays);
+      const [actual, expected] = [model, made].map(logitsOf);
+      const size = Math.max(...expected.map(Math.abs));
+      const off = Math.max(...actual.map((x, i) => Math.abs(x - expected[i]))) / size;
+      t.diagnostic(`${type}: ${off.toExponential(1)} of the largest logit`);
+      assert.ok(off > 0 && off < 0.032, `${type}: ${off}`); // twice what was measured
+      for (const one of [model, made]) one.dispose();
+    }
+  });
+
   test('of a file with several types each matrix keeps its own', async () => {
     const { weights, arrays } = blockFile(['Q4_K', 'Q6_K', 'Q5_0', 'Q4_0']);
     const model = await load(engine, { weights });
