@@ -106,7 +106,7 @@ float expected_weight(const std::vector<float>& block, std::size_t i, WeightForm
     case WeightFormat::kF16:
       return from_f16(to_f16(w));
     case WeightFormat::kInt8: {
-      const float d = scale_of(std::max(-least, greatest), 127.0F);
+      const float d = scale_of(std::abs(std::max(-least, greatest)), 127.0F);
       return d * whole(w, d, -127.0F, 127.0F);
     }
     case WeightFormat::kInt4: {
@@ -135,7 +135,9 @@ std::vector<float> expected_weights(const FileMatrix& file, WeightFormat format)
         block.push_back(file.at(i, j));
       }
       for (std::size_t i = 0; i < block.size(); ++i) {
-        weights.push_back(as_it_is ? block[i] : expected_weight(block, i, format));
+        // Of 4 bits zeros are sums, and have no sign.
+        const float kept = format == WeightFormat::kInt4 ? block[i] + 0.0F : block[i];
+        weights.push_back(as_it_is ? kept : expected_weight(block, i, format));
       }
     }
   }

@@ -431,7 +431,7 @@ describe('loading', () => {
   test('what cannot be loaded is refused as it is here', async () => {
     const refused = (...given) => away.loadModel(...given);
     await expectRejects(refused({ weights: new Blob() }), 'load', 'invalid_argument');
-    await expectRejects(refused({ weights }, { format: 'f16' }), 'load', 'invalid_argument', 'f16');
+    await expectRejects(refused({ weights }, { format: 'f8' }), 'load', 'invalid_argument', 'f8');
     const fn = 'loadModel';
     for (const [given, said] of [
       [3, 'options is 3'],

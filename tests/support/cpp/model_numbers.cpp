@@ -29,6 +29,9 @@ double number_of_half(std::uint16_t bits) {
 std::uint16_t nearest_half(double x) {
   const double size = rounded(std::abs(x), 11, -14);
   const auto sign = static_cast<std::uint16_t>(std::signbit(x) ? 0x8000 : 0);
+  if (size == 0) {
+    return sign;
+  }
   if (!(size < 65520)) {
     return static_cast<std::uint16_t>(sign | 0x7C00);
   }

@@ -87,7 +87,8 @@ struct FileMatrix {
   /// A block of 4 bits: d (q - 8), or d q + m. Byte i has number i in its low half and number i + 16 in its high one.
   void add_nibbles(Random& random, Index count) {
     const float d = append_half(random);
-    const float m = type == NumberType::kQ4_1 ? append_half(random) : -8.0F * d;
+    const bool has_least = type == NumberType::kQ4_1;
+    const float m = has_least ? append_half(random) : -0.0F;
     std::uint8_t both[16];
     for (std::uint8_t& byte : both) {
       byte = static_cast<std::uint8_t>(random.next());
@@ -95,7 +96,7 @@ struct FileMatrix {
     }
     for (Index i = 0; i < count; ++i) {
       const int q = both[i % 16] >> (i < 16 ? 0 : 4) & 15;
-      numbers.push_back(d * static_cast<float>(q) + m);
+      numbers.push_back(d * static_cast<float>(has_least ? q : q - 8) + m);
     }
   }
   float append_half(Random& random) {

@@ -306,7 +306,9 @@ const truncateTable = {
   kinds: { length: required(whole(0, 0, '0 to 0')) },
 };
 
+const saveTable = method('save', {}, {});
+
 export const modelTables = [
   ...[createTable, loadTable, forwardTable, sessionTable, generateTable, lossTable],
-  ...[embedTable, truncateTable],
+  ...[embedTable, saveTable, truncateTable],
 ];

@@ -57,10 +57,10 @@ export function endTokensOf(file: ModelFile, config: unknown, generation: unknow
   const { format, metadata } = file;
   const first = generation === undefined ? undefined : generationEnds(generation);
   const isSaved = metadata.get('format') === 'qkv';
-  const isOwn = format === 'gguf' || format === 'llama2.c' || isSaved;
+  const isOwn = format === 'gguf' || format === 'llama2.c';
   const hub =
     !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
-  const inside = isSaved ? ownField(file, 'endTokens') : hub;
+  const inside = (isSaved ? ownField(file, 'endTokens') : undefined) ?? hub;
   const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : inside;
   return [...new Set(listOfEnds('config.eos_token_id', first ?? told).filter(isToken))];
 }
