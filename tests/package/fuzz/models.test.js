@@ -7,6 +7,7 @@ import { QkvError } from 'qkv';
 import { blockTypes } from '../../support/js/blocks.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { models } from '../models/support/bundle.js';
+import { charMap } from '../models/support/char-map.js';
 import { families } from '../models/support/families.js';
 import { gguf, ggufFile, llama2cTokens, safetensors } from '../models/support/files.js';
 import { blockFile, savedModel } from '../models/support/block-models.js';
@@ -17,7 +18,7 @@ import { anyJson, jsonOf, oddNames } from './support/json.js';
 import { isRead } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
-const { llama2cTokenizer } = models;
+const { expressionOf, jsonTokenizer, llama2cTokenizer } = models;
 const usual = 150;
 const watch = watchdog();
 after(watch.stop);
@@ -116,6 +117,69 @@ test('fuzz: tokenizers of llama2.c with anything in them', () => {
       }
     }),
     settings(usual),
+  );
+  assert.ok(read > 0);
+});
+
+/** A tokenizer.json with a part of every kind. */
+const tokenizerJson = {
+  version: '1.0',
+  added_tokens: [{ id: 9, content: '<x>', special: true, lstrip: true, rstrip: true }],
+  normalizer: { type: 'Sequence', normalizers: [{ type: 'NFC' }, { type: 'Precompiled', precompiled_charsmap: charMap({ é: 'ab' }) }] },
+  pre_tokenizer: { type: 'Sequence', pretokenizers: [{ type: 'Split', pattern: { Regex: '\\s+|\\p{L}+' }, behavior: 'Isolated' }, { type: 'Metaspace' }] },
+  post_processor: { type: 'BertProcessing', cls: ['a', 0], sep: ['b', 1] },
+  decoder: { type: 'Sequence', decoders: [{ type: 'ByteFallback' }, { type: 'Replace', pattern: { String: '_' }, content: ' ' }] },
+  model: { type: 'BPE', unk_token: '?', vocab: { a: 0, b: 1, ab: 2, '?': 3 }, merges: ['a b'] },
+}; // prettier-ignore
+
+/** The paths of all that is in a value. */
+const pathsOf = (value) =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([key, part]) => [[key], ...pathsOf(part).map((path) => [key, ...path])]) // prettier-ignore
+    : [];
+const paths = pathsOf(tokenizerJson);
+
+test('fuzz: tokenizer.json with anything in it', () => {
+  let read = 0;
+  const change = fc.tuple(fc.constantFrom(...paths), fc.oneof(anyJson, fc.constantFrom('Sequence', 'Unigram', 'WordPiece', 'ByteLevel', -1).map((value) => ({ value })))); // prettier-ignore
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 2 }), fc.string({ unit: 'binary' }), (all, text) => {
+      const json = structuredClone(tokenizerJson);
+      for (const [path, value] of all) {
+        const of = path.slice(0, -1).reduce((part, key) => part?.[key], json);
+        if (typeof of === 'object' && of !== null) of[path.at(-1)] = jsonOf(value);
+      }
+      watch.note(`tokenizer.json: ${JSON.stringify(json)} ${text}`);
+      try {
+        const made = jsonTokenizer(json);
+        made.decode([...made.encode(text), ...made.encodePlain(text)]);
+        read += 1;
+      } catch (error) {
+        if (!(error instanceof QkvError)) throw error;
+      }
+    }),
+    settings(usual),
+  );
+  assert.ok(read > 0);
+});
+
+test('fuzz: patterns of tokenizer.json are refused, or find in a text what is in it', () => {
+  const part = fc.constantFrom(...'ab()[]{}|*+?^$.-&,1', '\\p{L}', '\\s', '\\S', '(?i:', '(?:', '(?=', '(?!', '{1,3}', '\\b', '\\w', "'"); // prettier-ignore
+  let read = 0;
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (all) => {
+      watch.note(`pattern: ${all.join('')}`);
+      try {
+        const expression = expressionOf('a', all.join(''));
+        const text = `${'ab '.repeat(30)}'S 1`;
+        for (const { index, 0: found } of text.matchAll(expression))
+          assert.equal(text.slice(index, index + found.length), found);
+        read += 1;
+      } catch (error) {
+        if (!(error instanceof QkvError)) throw error;
+      }
+    }),
+    settings(4 * usual),
   );
   assert.ok(read > 0);
 });

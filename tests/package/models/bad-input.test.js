@@ -31,6 +31,7 @@ for (const table of modelTables) testTable(table, world);
 const elsewhere = {
   charactersTokenizer: 'no options, and in the name of load(): tokenizers.test.js',
   huggingFaceTokenizer: 'likewise',
+  jsonTokenizer: 'tokenizer.json, in the name of load(): json-tokenizer.test.js',
   llama2cTokenizer: 'bytes of a file, in the name of load(): llama2c.test.js',
 };
 

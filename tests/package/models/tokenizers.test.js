@@ -6,6 +6,7 @@ import { expectThrows } from '../../support/js/check.js';
 import { models } from './support/bundle.js';
 import { gguf, ggufFile, safetensors } from './support/files.js';
 import { ggufModels } from './support/gguf-models.js';
+import { charMapBytes } from './support/char-map.js';
 import { ownMetadata, ownModel } from './support/own.js';
 
 const { openModel, charactersTokenizer, huggingFaceTokenizer, decodeStream } = models;
@@ -403,11 +404,54 @@ describe('openModel: tokenizers of GGUF', () => {
     assert.equal(tokenizer.decode([tokens.length - 1, 10 ** 7, -1]), '');
   });
 
-  const remedy = ": pass `tokenizer`, such as huggingFaceTokenizer() of the model's tokenizer.json";
+  describe('the unigram model', () => {
+    // "ab" as one piece is worth less than "a" and "b" by themselves, unlike "bc".
+    const pieces = ['<pad>', '</s>', '<unk>', '\u2581', 'a', 'b', 'c', 'ab', 'bc', '\u2581a', '<x>', 'fi'];
+    const scores = [0, 0, 0, -2, -2, -2, -2, -5, -3, -3, 0, -1];
+    const types = pieces.map((_, id) => ({ 0: 3, 1: 3, 2: 2, 10: 4 })[id] ?? 1);
+    const rules = charMapBytes({ '\ufb01': 'fi', '\u00a0': ' ', 'a\u0301': 'c' });
+    const t5 = {
+      ...{ model: gguf.text('t5'), tokens: list(pieces, 'text'), scores: list(scores, 'f32') },
+      ...{ token_type: list(types, 'i32'), precompiled_charsmap: list([...rules], 'u8') },
+      add_space_prefix: gguf.bool(true),
+    };
+    const of = (more) => tokenizerOf({ ...t5, ...more });
+    const merged = { remove_extra_whitespaces: gguf.bool(true) };
+    for (const [what, more, text, expected] of [
+      ['the likeliest pieces, and a token after them', {}, 'abc', [9, 8, 1]],
+      ['spaces stay', {}, 'b  a', [3, 5, 3, 9, 1]],
+      ['or are one', merged, ' b   a ', [3, 5, 9, 1]],
+      ['nothing before a text', { add_space_prefix: gguf.bool(false) }, 'b', [5, 1]],
+      ['letters by the longest rule', {}, '\ufb01\u00a0a\u0301a', [3, 11, 3, 6, 4, 1]],
+      ['unknown letters are one token', {}, 'xy\u00e9b', [3, 2, 5, 1]],
+      ['a token of the user', {}, 'b<x>b', [3, 5, 10, 3, 5, 1]],
+      ['no token after', { add_eos_token: gguf.bool(false) }, 'b', [3, 5]],
+      ['a token before', { add_bos_token: gguf.bool(true), bos_token_id: gguf.u32(0) }, 'b', [0, 3, 5, 1]],
+      ['rules in int8', { precompiled_charsmap: list([...new Int8Array(rules)], 'i8') }, '\ufb01', [3, 11, 1]],
+      ['no rules', { precompiled_charsmap: gguf.list([], 0) }, 'b', undefined],
+    ]) {
+      test(`${what}`, async () => {
+        if (!expected) return assert.rejects(of(more), /has 0 bytes and a trie of 0/);
+        const { tokenizer } = await of(more);
+        assert.deepEqual([...tokenizer.encode(text)], expected);
+      });
+    }
+    test('there and back, of what the rules leave as it is', async () => {
+      const { tokenizer } = await of(merged);
+      for (const text of ['abc a', 'b', 'fi b<x>', '']) assert.equal(tokenizer.decode([...tokenizer.encode(text)]), text);
+    });
+    test('no tokenizer without a score for each', async () => {
+      const { tokenizer, tokenizerProblem } = await of({ scores: list([1], 'f32') });
+      assert.equal(tokenizer, undefined);
+      assert.match(tokenizerProblem, /12 tokens of the kind t5 and not as many scores/);
+    });
+  }); // prettier-ignore
+
+  const remedy = ": pass `tokenizer`, such as the address of the model's tokenizer.json";
   const long = { tokens: list(['x'.repeat(300_000)], 'text'), scores: list([1], 'f32'), token_type: list([3], 'i32') }; // prettier-ignore
   for (const [what, own, problem] of [
     ['none', {}, 'the file has no tokenizer'],
-    ['another kind', { ...llama, model: gguf.text('t5') }, "the file's tokenizer is of the kind t5, which is not known here"], // prettier-ignore
+    ['another kind', { ...llama, model: gguf.text('plamo2') }, "the file's tokenizer is of the kind plamo2, which is not known here"], // prettier-ignore
     ['another kind with a cut', { ...llama, model: gguf.text('rwkv'), pre: gguf.text('x') }, "the file's tokenizer is of the kind rwkv/x, which is not known here"], // prettier-ignore
     ['another way to cut', { ...gpt2, pre: gguf.text('kimi-k2') }, "the file's tokenizer is of the kind gpt2/kimi-k2, which is not known here"], // prettier-ignore
     ['no scores', { ...llama, scores: list([1], 'f32') }, `the file has ${pieces.length} tokens of the kind llama and not as many scores`], // prettier-ignore

@@ -26,6 +26,10 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ config: 'x', weights: ['x', new URL('x:y'), new Blob(), new ArrayBuffer(1)], tokenizer },
     ...{ generation: 'x', pooling: {} },
   });
+  const json: models.TokenizerJson = { model: {} };
+  await models.load(engine, { weights: 'x', tokenizer: json });
+  await models.load(engine, { weights: 'x', tokenizer: new URL('x:y') });
+  console.log(models.jsonTokenizer(json).encode('x').length);
   const loading = every<models.LoadOptions>()({
     ...{ format: 'int8', maxLength: 1, signal, onProgress: ({ loaded }) => loaded.toFixed() },
   });

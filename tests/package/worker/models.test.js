@@ -1,6 +1,10 @@
 // @build each
 // Language models in workers: the same bits, sessions, tokens as they come, and what can be given up.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { after, describe, test } from 'node:test';
 import { init as initHere } from 'qkv';
 import * as models from 'qkv/models';
@@ -450,6 +454,30 @@ describe('loading', () => {
     await expectRejects(refused({ weights: endless }), fn, 'invalid_argument', '4294967295');
     const tokenizer = { encode: () => [], decode: () => '' };
     await expectRejects(refused({ weights, tokenizer }), fn, 'invalid_argument', 'tokenizer');
+    const other = { model: { type: 'Other', vocab: {} } };
+    await expectRejects(refused({ weights, tokenizer: other }), 'load', 'unsupported', '"Other"');
+  });
+
+  test('texts by a tokenizer.json, parsed or by its address', async (t) => {
+    const letters = Array.from('abcdefghijklmnopqrs');
+    const vocab = Object.fromEntries(letters.map((letter, id) => [letter, id]));
+    const json = { model: { type: 'BPE', vocab, merges: [] }, decoder: { type: 'Fuse' } };
+    const path = join(mkdtempSync(join(tmpdir(), 'qkv-tokenizer-')), 'tokenizer.json');
+    writeFileSync(path, JSON.stringify(json));
+    t.after(() => rmSync(dirname(path), { recursive: true }));
+    const how = { maxTokens: 4, stopTokens: [] };
+    const expected = await all(local.generate([0, 1, 2], how));
+    for (const tokenizer of [json, path, pathToFileURL(path)]) {
+      const model = await away.loadModel({ weights, tokenizer });
+      assert.equal(model.tokenizerProblem, undefined);
+      const said = await all(model.generate('abc', how));
+      assert.deepEqual(said.map(({ id }) => id), expected.map(({ id }) => id)); // prettier-ignore
+      assert.equal(said.map(({ text }) => text).join(''), expected.map(({ id }) => letters[id]).join('')); // prettier-ignore
+      await model.dispose();
+      const here2 = await models.load(here, { weights, tokenizer });
+      assert.deepEqual([...here2.tokenizer.encode('sab')], [18, 0, 1]);
+      here2.dispose();
+    }
   });
 
   test('workers without models say so', async () => {

@@ -19,7 +19,7 @@ type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never
  */
 export type WeightFormat = 'f32' | 'bf16' | 'f16' | 'int8' | 'int4';
 
-/** Text to tokens and back: `@huggingface/tokenizers` by {@link huggingFaceTokenizer}, or one of yours. */
+/** Text to tokens and back: tokenizer.json by {@link jsonTokenizer}, `@huggingface/tokenizers` by {@link huggingFaceTokenizer}, or one of yours. */
 export interface Tokenizer {
   /** The tokens of a text, with those that begin or end one if the model wants them. Texts of control tokens are these tokens. */
   encode(text: string): ArrayLike<number>;
@@ -51,6 +51,12 @@ export interface HuggingFaceTokenizer {
   ): string;
 }
 
+/** A tokenizer.json of the Hugging Face hub, parsed. */
+export interface TokenizerJson {
+  /** The vocabulary, and how words become pieces of it: BPE, WordPiece or Unigram. */
+  readonly model: object;
+}
+
 /** Where a model is. */
 export interface Source {
   /**
@@ -65,8 +71,11 @@ export interface Source {
   weights:
     | (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)
     | readonly (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)[];
-  /** For texts in place of tokens. Default the one in the file: of GGUF, and of files of `qkv/train` whose metadata has one. */
-  tokenizer?: Tokenizer | undefined;
+  /**
+   * For texts in place of tokens: one of yours, or tokenizer.json of the Hugging Face hub, parsed, or where it is. Default the one in
+   * the file: of GGUF, and of files of `qkv/train` whose metadata has one.
+   */
+  tokenizer?: Tokenizer | TokenizerJson | string | WebUrl | undefined;
   /**
    * generation_config.json of the Hugging Face hub, parsed, or where it is: its `eos_token_id` are the tokens that end what
    * `generate` says, in place of those of config.json. Nothing else of it is read.

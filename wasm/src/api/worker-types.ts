@@ -10,6 +10,7 @@ import type {
   Passing,
   SessionOptions,
   Source,
+  Tokenizer,
   TokenOf,
 } from './model-types.js';
 import type {
@@ -237,8 +238,14 @@ export type InWorkerOptions<T> = {
   [Name in keyof T]: Name extends 'session' ? AsyncSession | undefined : T[Name];
 };
 
-/** Where a model is. A tokenizer stays in its own thread: give it to `serve` with the models, or tokens in place of texts. */
-export type ModelSource = Omit<Source, 'tokenizer'>;
+/**
+ * Where a model is. A tokenizer of yours, with functions, stays in its own thread: give it to `serve` with the models, or tokens in place
+ * of texts. tokenizer.json is read in the worker.
+ */
+export type ModelSource = Omit<Source, 'tokenizer'> & {
+  /** tokenizer.json of the Hugging Face hub, parsed, or where it is. Default the one in the file. */
+  tokenizer?: Exclude<Source['tokenizer'], Tokenizer>;
+};
 
 /** Options of {@link AsyncQkv.loadModel}. */
 export interface LoadModelOptions extends LoadOptions {

@@ -13,6 +13,7 @@ import type {
   LoadOptions,
   Source,
   Tokenizer,
+  TokenizerJson,
 } from '../api/model-types.js';
 import type { NdArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
@@ -26,6 +27,7 @@ import * as loading from '../models/load.js';
 import * as llama2c from '../models/tokenizers/llama2c-tokenizer.js';
 import { charactersTokenizer as charactersOf } from '../models/tokenizers/characters-tokenizer.js';
 import * as huggingFace from '../models/tokenizers/hugging-face-tokenizer.js';
+import * as json from '../models/tokenizers/json/json-tokenizer.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
@@ -98,6 +100,14 @@ export async function load<Head extends boolean = true>(
 /** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
 export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>
   huggingFace.huggingFaceTokenizer(tokenizer);
+
+/**
+ * The tokenizer of a tokenizer.json of the Hugging Face hub, parsed: BPE, WordPiece or Unigram. `load` makes it itself of the file or
+ * its address. `truncation` and `padding` are not applied.
+ *
+ * @throws {@link QkvError} `unsupported` names a part that this package does not know, `invalid_argument` what is wrong
+ */
+export const jsonTokenizer = (tokenizer: TokenizerJson): Tokenizer => json.jsonTokenizer(tokenizer);
 
 /**
  * The tokenizer of a llama2.c checkpoint, from the bytes of its tokenizer.bin. A text begins with token 1 and a space, which

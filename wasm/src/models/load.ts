@@ -12,7 +12,6 @@ import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import { type OpenedModel, openModel } from './open.js';
 import { bytesIn, formatIn, formats, type Kept } from './kept.js';
-import { checkTokenizer } from './options.js';
 import type { ModelState } from './model-state.js';
 import type { Rows } from './stream.js';
 
@@ -115,7 +114,6 @@ export async function load(
   }
   const opened = await openModel(source, { maxLength, signal: signal });
   try {
-    checkTokenizer(fn, opened.tokenizer);
     return await fill(instance, opened, options);
   } finally {
     opened.close();

@@ -32,6 +32,7 @@ import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamPlan } from './stream.js';
 import { type FoundTokenizer, remedy } from './tokenizers/found.js';
 import { ggufTokenizer } from './tokenizers/gguf-tokenizer.js';
+import { givenTokenizer } from './tokenizers/given-tokenizer.js';
 import { trainerTokenizer } from './tokenizers/trainer-tokenizer.js';
 
 interface OpenOptions {
@@ -81,7 +82,7 @@ export interface OpenedModel {
 /** JSON files beside the weights, and what they are called. */
 const besides = {
   ...{ config: 'config.json', generation: 'generation_config.json' },
-  pooling: '1_Pooling/config.json',
+  ...{ pooling: '1_Pooling/config.json', tokenizer: 'tokenizer.json' },
 };
 type Besides = Partial<Record<keyof typeof besides, unknown>>;
 
@@ -91,7 +92,8 @@ async function readBeside(
   given: unknown,
   signal?: AbortSignal,
 ): Promise<{ value: unknown }> {
-  if (given === undefined || (isRecord(given) && !isAddress(given))) return { value: given };
+  const isThere = role === 'tokenizer' || given === undefined || isRecord(given);
+  if (isThere && !isAddress(given)) return { value: given };
   if (!isAddress(given))
     refuse(`${role} is ${describe(given)}`, `an object, or the URL or path of ${besides[role]}`);
   const source = await openSource(role, given);
@@ -173,12 +175,13 @@ const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'] 
 export async function openModel(given: Source, options: OpenOptions = {}): Promise<OpenedModel> {
   const taken = takeOptions('load', 'source', given, sourceNames);
   const { maxLength, signal } = options;
-  const { weights, tokenizer } = taken;
+  const { weights } = taken;
   const sources: ByteSource[] = [];
   const close = (): void => sources.forEach((source) => source.close());
   try {
     const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
-    const { config, generation, pooling } = await readBesides(taken, signal);
+    const { config, generation, pooling, tokenizer } = await readBesides(taken, signal);
+    const given = givenTokenizer(tokenizer);
     const file = await readFiles(places, sources, signal);
     const read = describeModel(file, config);
     const found = { ...read, config: withStartToken(read.config, generation) };
@@ -188,7 +191,7 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
     const plan = planOf(file, described);
     const { steps } = plan;
     const total = bytesOf(steps);
-    const text = tokenizer === undefined ? tokenizerIn(file) : { tokenizer };
+    const text = given ? { tokenizer: given } : tokenizerIn(file);
     return {
       config: described.config,
       parameters: parametersOf(described.config),

@@ -1,6 +1,7 @@
 // GGUF files with faults in their structure: any metadata, tokenizers that do not fit, arrays that lie.
 import fc from 'fast-check';
 import { concat, gguf, ggufFile } from '../../models/support/files.js';
+import { charMapBytes } from '../../models/support/char-map.js';
 import { ggufModels } from '../../models/support/gguf-models.js';
 import { edges } from './bytes.js';
 import { oddNames, oddNumbers } from './json.js';
@@ -45,7 +46,7 @@ const pieces = [
   '<|end|>',
   '<|end|>x',
 ];
-/** Tokenizers of both kinds, for a vocabulary of eleven. */
+/** Tokenizers of three kinds, for a vocabulary of eleven. */
 const tokenizers = {
   llama: {
     ...{
@@ -61,10 +62,15 @@ const tokenizers = {
     ...{ tokens: texts(pieces), merges: texts(['a b', 'x y', 'a', '', 'ab ab']) },
     ...{ token_type: listOf('i32', [2, 3, 1, 1, 1, 1, 1, 6, 3, 4]), pre: gguf.text('qwen2') },
   },
+  t5: {
+    ...{ tokens: texts(pieces), scores: listOf('f32', pieces.map((_, i) => -i)) }, // prettier-ignore
+    ...{ token_type: listOf('i32', [2, 3, 1, 1, 1, 1, 1, 6, 3, 4]) },
+    precompiled_charsmap: listOf('u8', [...charMapBytes({ a: 'b', '\u00e9': 'ab' })]),
+  },
 };
 const models = Object.entries(ggufModels).map(([name, make], i) => {
   const { tensors, metadata } = make();
-  const model = Object.keys(tokenizers)[i % 2];
+  const model = Object.keys(tokenizers)[i % 3];
   const own = Object.entries({ model: gguf.text(model), ...tokenizers[model] });
   const keys = own.map(([key, each]) => [`tokenizer.ggml.${key}`, each]);
   return { name, tensors, metadata: [...metadata, ...keys] };

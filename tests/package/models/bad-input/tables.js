@@ -133,7 +133,13 @@ const loadTable = {
       refused([], invalid, 'weights is an empty list', 'at least one'),
       refused([file, 3], invalid, 'weights[1] is 3'),
     ],
-    'source.tokenizer': (name) => tokenizer(name.replace('source.', '')),
+    // A text is an address.
+    'source.tokenizer': () =>
+      tokenizer('tokenizer').filter(({ value }) => typeof value !== 'string'),
+    'source.tokenizer.model': () => [
+      ...[null, 3, 'x'].map((value) => refused(value, invalid, 'tokenizer is Object', 'or tokenizer.json')), // prettier-ignore
+      refused({}, invalid, 'tokenizer has no model', 'tokenizer.json'),
+    ],
     ...optionKinds(6),
     'options.signal': signal,
     'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),

@@ -9,10 +9,16 @@ import { root } from '../../../support/js/files.js';
 const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
 const modules = [
-  ...['open', 'fill', 'plan', 'stream', 'config'],
+  ...['open', 'fill', 'plan', 'stream', 'config', 'readers/read-files'],
   ...['locate', 'hub', 'gguf'].map((name) => `families/${name}`),
-  ...['characters', 'hugging-face', 'llama2c'].map((name) => `tokenizers/${name}-tokenizer`),
+  ...['characters', 'hugging-face', 'llama2c', 'gguf'].map(
+    (name) => `tokenizers/${name}-tokenizer`,
+  ),
   ...['tokenizers/text-stream', 'tokenizers/merge', 'tokenizers/cuts'],
+  ...['tokenizers/given-tokenizer', 'tokenizers/unigram', 'fields'],
+  ...['json-tokenizer', 'normalizers', 'pre-tokenizers', 'decoders', 'pattern'].map(
+    (name) => `tokenizers/json/${name}`,
+  ),
 ];
 await build({
   stdin: {

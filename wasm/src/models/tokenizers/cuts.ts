@@ -173,6 +173,9 @@ const expression = (pattern: string): RegExp =>
     'gu',
   );
 
+/** The words of GPT-2. */
+export const gpt2Words = expression(gpt2);
+
 /** The cut of this name. */
 export function cutOf(name: string): Cut | undefined {
   const [, way] = ways.find(([names]) => names.split(' ').includes(name)) ?? [];

@@ -9,5 +9,5 @@ export interface FoundTokenizer {
 }
 
 /** What a person can do. */
-export const remedy = (what = "huggingFaceTokenizer() of the model's tokenizer.json"): string =>
+export const remedy = (what = "the address of the model's tokenizer.json"): string =>
   `pass \`tokenizer\`, such as ${what}`;

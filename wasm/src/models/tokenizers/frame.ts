@@ -15,7 +15,7 @@ export interface Frame {
 }
 
 /** Halves of surrogate pairs are no letters; as those have it whose texts are UTF-8. */
-const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 /** How such a tokenizer encodes, by the tokens of a part that is between special texts. */
 export function framed(

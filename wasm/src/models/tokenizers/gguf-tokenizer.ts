@@ -1,5 +1,5 @@
 // Tokenizers out of the metadata of GGUF files: of the kinds 'llama' (pieces with scores), 'gpt2' (pairs of bytes, with the ways to cut
-// a text that cuts.ts has) and 'bert' (pieces of words).
+// a text that cuts.ts has), 'bert' (pieces of words) and 't5' (the unigram model).
 
 import type { ModelFile } from '../file.js';
 import { Fields } from '../fields.js';
@@ -7,13 +7,15 @@ import { cutOf } from './cuts.js';
 import type { Frame } from './frame.js';
 import { pairsTokenizer } from './pairs.js';
 import { piecesTokenizer } from './scored-pieces.js';
+import { CharMap } from './char-map.js';
+import { mostSpecial } from './special.js';
+import { unknownPenalty } from './unigram.js';
+import { unigramTokenizer } from './unigram-tokenizer.js';
 import { type FoundTokenizer, remedy } from './found.js';
 import { wordsTokenizer } from './words.js';
 
 /** Types of tokens. */
-const [unknownType, control, userDefined] = [2, 3, 4];
-/** Letters of all special texts: more than any model has, and every place of a text is compared with them. */
-const mostSpecial = 2 ** 17;
+const [normal, unknownType, control, userDefined, unused] = [1, 2, 3, 4, 5];
 
 const isTexts = (list: readonly unknown[]): list is string[] =>
   list.every((text) => typeof text === 'string');
@@ -24,6 +26,8 @@ const isNumbers = (list: readonly unknown[]): list is number[] =>
 interface Parts {
   readonly fields: Fields;
   readonly tokens: string[];
+  /** The types of the tokens. */
+  readonly types: readonly unknown[];
   readonly shared: Omit<Frame, 'begin' | 'end'>;
 }
 
@@ -48,17 +52,61 @@ function frameOf(parts: Parts, addsBegin: boolean): Frame & { bos: number | unde
   return { ...shared, begin, end, bos };
 }
 
+/** A score for each token. */
+function scoresOf({ fields, tokens }: Parts): number[] | undefined {
+  const scores = fields.list('scores') ?? [];
+  return scores.length === tokens.length && isNumbers(scores) ? scores : undefined;
+}
+const noScores = ({ tokens }: Parts, kind: string): FoundTokenizer =>
+  none(`the file has ${tokens.length} tokens of the kind ${kind} and not as many scores`);
+
 function pieces(parts: Parts): FoundTokenizer {
   const { fields, tokens } = parts;
-  const scores = fields.list('scores') ?? [];
-  if (scores.length !== tokens.length || !isNumbers(scores))
-    return none(`the file has ${tokens.length} tokens of the kind llama and not as many scores`);
+  const scores = scoresOf(parts);
+  if (!scores) return noScores(parts, 'llama');
   return {
     tokenizer: piecesTokenizer({
       ...frameOf(parts, true),
       ...{ scores, texts: tokens.map((text) => text.replaceAll('\u2581', ' ')) },
       unknown: fields.count('unknown_token_id', 0, 0),
       addsSpace: fields.flag('add_space_prefix', true),
+    }),
+  };
+}
+
+/** The rules for letters, which some files have. */
+function charMapOf({ fields }: Parts): CharMap | undefined {
+  const field = 'precompiled_charsmap';
+  const bytes = fields.list(field);
+  // As int8 they may be negative.
+  if (!bytes || !isNumbers(bytes)) return undefined;
+  return new CharMap(fields.pathOf(field), Uint8Array.from(bytes));
+}
+
+function scored(parts: Parts): FoundTokenizer {
+  const { fields, tokens, types, shared } = parts;
+  const scores = scoresOf(parts);
+  if (!scores) return noScores(parts, 't5');
+  const least = scores.reduce(
+    (min, score, id) => (types[id] === normal ? Math.min(min, score) : min),
+    Infinity,
+  );
+  return {
+    tokenizer: unigramTokenizer({
+      ...shared,
+      begin: fields.flag('add_bos_token', false) ? tokenOf(parts, 'bos') : undefined,
+      end: fields.flag('add_eos_token', true) ? tokenOf(parts, 'eos', 1) : undefined,
+      texts: tokens,
+      // What a user defined is taken wherever it stands.
+      pieces: tokens.flatMap((text, id) => {
+        const score = types[id] === userDefined ? 0 : (scores[id] ?? 0);
+        return [normal, userDefined, unused].includes(Number(types[id]))
+          ? [[text, id, score] as const]
+          : [];
+      }),
+      ...{ unknown: fields.count('unknown_token_id', 2, 0), unknownScore: least - unknownPenalty },
+      ...{ map: charMapOf(parts), addsSpace: fields.flag('add_space_prefix', false) },
+      mergesSpaces: fields.flag('remove_extra_whitespaces', false),
     }),
   };
 }
@@ -108,6 +156,7 @@ const kinds: ReadonlyMap<unknown, (parts: Parts) => FoundTokenizer> = new Map([
   ['llama', pieces],
   ['gpt2', pairs],
   ['bert', words],
+  ['t5', scored],
 ]);
 
 /** The tokenizer of a file, or why there is none. */
@@ -131,5 +180,5 @@ export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const length = [...specials.keys()].reduce((sum, text) => sum + text.length, 0);
   if (length > mostSpecial)
     return none(`the special tokens of the file have ${length} letters, more than ${mostSpecial}`);
-  return read({ fields, tokens, shared: { isControl, specials } });
+  return read({ fields, tokens, types, shared: { isControl, specials } });
 }

@@ -3,6 +3,7 @@
 
 import { type Cut, wordsOf } from './cuts.js';
 import { merge } from './merge.js';
+import { byteOfLetter, bytesOfText, lettersOfText, textOfBytes } from './byte-letters.js';
 import { framed, type Frame } from './frame.js';
 import type { Tokenizer } from '../../api/model-types.js';
 
@@ -14,16 +15,6 @@ interface Pairs extends Frame {
   readonly cut: Cut;
 }
 
-/** The letters of bytes: those of Latin-1 that can be seen, and for the others the letters from U+0100 on. */
-const letters: readonly string[] = (() => {
-  let next = 256;
-  return Array.from({ length: 256 }, (_, byte) => {
-    const isSeen = (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
-    return String.fromCharCode(isSeen ? byte : next++);
-  });
-})();
-const bytesByLetter = new Map(letters.map((letter, byte) => [letter, byte]));
-
 /** The tokenizer of such pairs. A byte that is no token is left out. */
 export function pairsTokenizer(pairs: Pairs): Tokenizer {
   const { texts, merges, cut, isControl, specials } = pairs;
@@ -34,9 +25,8 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
   const ranks = new Map(merges.map((pair, rank) => [pair, -rank]));
   /** Written as they are, not as letters of bytes. */
   const asWritten = new Set(specials.values());
-  const encoder = new TextEncoder();
   const encodeWord = (word: string): number[] => {
-    const spelt = Array.from(encoder.encode(word), (byte) => letters[byte] ?? '');
+    const spelt = lettersOfText(word);
     const whole = cut.wholeWords ? ids.get(spelt.join('')) : undefined;
     if (whole !== undefined) return [whole];
     return merge(spelt, (left, right) => ranks.get(`${left} ${right}`)).flatMap(
@@ -52,16 +42,16 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
       }
       return ids;
     }),
-    decode(list) {
-      const bytes = Array.from(list)
-        .filter((id) => !isControl(id))
-        .flatMap((id) =>
-          Array.from(texts[id] ?? '').flatMap((letter) => {
-            const byte = asWritten.has(id) ? undefined : bytesByLetter.get(letter);
-            return byte ?? [...encoder.encode(letter)];
-          }),
-        );
-      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes));
-    },
+    decode: (list) =>
+      textOfBytes(
+        Array.from(list)
+          .filter((id) => !isControl(id))
+          .flatMap((id) =>
+            Array.from(texts[id] ?? '').flatMap((letter) => {
+              const byte = asWritten.has(id) ? undefined : byteOfLetter(letter);
+              return byte ?? [...bytesOfText(letter)];
+            }),
+          ),
+      ),
   };
 }

@@ -1,6 +1,7 @@
 // Tokenizers by scored pieces, as SentencePiece's BPE (Kudo and Richardson 2018): of llama2.c, and of GGUF files of the kind
 // 'llama'. A letter that is no piece is spelt in pieces for bytes.
 
+import { byteOfPiece, bytesOfText, textOfBytes } from './byte-letters.js';
 import { type Frame, framed } from './frame.js';
 import { merge } from './merge.js';
 import type { Tokenizer } from '../../api/model-types.js';
@@ -17,20 +18,14 @@ interface Pieces extends Frame {
   readonly addsSpace: boolean;
 }
 
-const byteOf = (text: string): number | undefined => {
-  const [, hex] = /^<0x([0-9A-F]{2})>$/.exec(text) ?? [];
-  return hex === undefined ? undefined : Number.parseInt(hex, 16);
-};
-
 /** How the texts of pieces are spelt. */
 class Speller {
   readonly #ids = new Map<string, number>();
   readonly #bytes = new Map<number, string>();
-  readonly #encoder = new TextEncoder();
 
   constructor(private readonly pieces: Pieces) {
     for (const [id, text] of pieces.texts.entries()) {
-      const byte = byteOf(text);
+      const byte = byteOfPiece(text);
       if (byte !== undefined) this.#bytes.set(byte, text);
       if (!this.#ids.has(text) && !pieces.isControl(id)) this.#ids.set(text, id);
     }
@@ -39,7 +34,7 @@ class Speller {
   /** The pieces of a letter before any is merged; itself where not all of its bytes are pieces. */
   #spell(letter: string): string[] {
     if (this.#ids.has(letter)) return [letter];
-    const bytes = Array.from(this.#encoder.encode(letter), (byte) => this.#bytes.get(byte));
+    const bytes = Array.from(bytesOfText(letter), (byte) => this.#bytes.get(byte));
     return bytes.every((piece) => piece !== undefined) ? bytes : [letter];
   }
 
@@ -65,18 +60,17 @@ export function piecesTokenizer(pieces: Pieces): Tokenizer {
     decode(list) {
       const ids = Array.from(list);
       const bytes: number[] = [];
-      const encoder = new TextEncoder();
       ids.forEach((id, i) => {
         const text = texts[id];
         if (text === undefined || isControl(id)) return;
-        const byte = byteOf(text);
+        const byte = byteOfPiece(text);
         // The space that encode() put there.
         const isFirst = i === 0 ? begin === undefined : ids[i - 1] === bos;
         const isAdded = addsSpace && isFirst && text.startsWith(' ');
-        const own = byte === undefined ? encoder.encode(isAdded ? text.slice(1) : text) : [byte];
+        const own = byte === undefined ? bytesOfText(isAdded ? text.slice(1) : text) : [byte];
         for (const each of own) bytes.push(each);
       });
-      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes));
+      return textOfBytes(bytes);
     },
   };
 }

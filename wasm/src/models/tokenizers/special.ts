@@ -2,25 +2,34 @@
 
 export type Specials = ReadonlyMap<string, number>;
 
-/**
- * Cuts a text into parts: ids of the special texts in it, and what is between them. Not by a pattern: a stranger's file can make
- * one that no engine takes.
- */
-export function splitter(specials: Specials): (text: string) => (string | number)[] {
+/** Letters of all special texts: more than any model has, and every place of a text is compared with them. */
+export const mostSpecial = 2 ** 17;
+
+/** The special text at this place: the longest that is there. */
+export type SpecialAt = (text: string, at: number) => string | undefined;
+
+/** Finds these texts. Not by a pattern: a stranger's file can make one that no engine takes. */
+export function finder(specials: Iterable<string>): SpecialAt {
+  const all = new Set(specials);
   // The longest first, so that none is taken for another that it begins with.
   const lengths = new Map<string, number[]>();
-  for (const special of [...specials.keys()].sort((a, b) => b.length - a.length)) {
+  for (const special of [...all].sort((a, b) => b.length - a.length)) {
     const of = lengths.get(special.charAt(0)) ?? [];
     if (of[of.length - 1] !== special.length) of.push(special.length);
     lengths.set(special.charAt(0), of);
   }
-  const specialAt = (text: string, at: number): string | undefined => {
+  return (text, at) => {
     for (const length of lengths.get(text.charAt(at)) ?? []) {
       const part = text.slice(at, at + length);
-      if (specials.has(part)) return part;
+      if (all.has(part)) return part;
     }
     return undefined;
   };
+}
+
+/** Cuts a text into parts: ids of the special texts in it, and what is between them. */
+export function splitter(specials: Specials): (text: string) => (string | number)[] {
+  const specialAt = finder(specials.keys());
   return (text) => {
     const parts: (string | number)[] = [];
     let from = 0;

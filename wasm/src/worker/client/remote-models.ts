@@ -248,7 +248,7 @@ function sentSource(source: unknown): unknown {
   return reading('loadModel', 'source', () => {
     const { weights, ...rest } = fieldsIn(source);
     const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
-    for (const name of ['config', 'generation', 'pooling']) {
+    for (const name of ['config', 'generation', 'pooling', 'tokenizer']) {
       if (rest[name] !== undefined) rest[name] = sendable(rest[name]);
     }
     return { ...rest, weights: places ?? sendable(weights) };

@@ -1,0 +1,100 @@
+// tokenizer.json of Hugging Face's tokenizers, without that package:
+//
+//   text -> added-tokens.ts     texts that are one token are cut out
+//        -> normalizers.ts      what is between them is made plain (and searched for tokens that are plain too)
+//        -> pre-tokenizers.ts   cut into words
+//        -> models.ts           and these into pieces
+//        -> post-processors.ts  tokens around the text
+//
+// and from tokens to a text by decoders.ts. Whatever a file has that nothing here knows is refused by name.
+
+import { describe, isRecord, reading } from '../../../arguments/values.js';
+import { QkvError } from '../../../api/errors.js';
+import type { Tokenizer } from '../../../api/model-types.js';
+import { refuse } from '../../errors.js';
+import { Fields } from '../../fields.js';
+import { wellFormed } from '../frame.js';
+import { type AddedToken, addedTokens, cutterOf } from './added-tokens.js';
+import { decoderOf } from './decoders.js';
+import { piecesOf } from './models.js';
+import { normalizerOf } from './normalizers.js';
+import { known } from './parts.js';
+import { aroundOf } from './post-processors.js';
+import { preTokenizerOf } from './pre-tokenizers.js';
+
+const name = 'tokenizer';
+/** `truncation` and `padding` are about several texts at once, which nothing here makes. */
+const sections = [
+  ...['version', 'truncation', 'padding', 'added_tokens', 'normalizer', 'pre_tokenizer'],
+  ...['post_processor', 'decoder', 'model'],
+];
+
+/** The tokens of a text, by the added tokens that are looked for in it. */
+function encoderOf(fields: Fields, encodeWord: (word: string) => number[]) {
+  const normalize = normalizerOf(fields.part('normalizer'));
+  const wordsOf = preTokenizerOf(fields.part('pre_tokenizer'));
+  const { before, after } = aroundOf(fields.part('post_processor'));
+  const encoderBy = (added: readonly AddedToken[]) => {
+    const cut = cutterOf(added.filter(({ isNormalized }) => !isNormalized));
+    const cutPlain = cutterOf(
+      added.filter(({ isNormalized }) => isNormalized),
+      normalize,
+    );
+    return (text: string): number[] => {
+      const ids = [...before];
+      cut(wellFormed(text)).forEach((part, i) => {
+        const plain = typeof part === 'number' ? [part] : cutPlain(normalize(part));
+        plain.forEach((each, k) => {
+          if (typeof each === 'number') ids.push(each);
+          else
+            for (const word of wordsOf({ text: each, isFirst: i === 0 && k === 0 }))
+              for (const id of encodeWord(word)) ids.push(id);
+        });
+      });
+      for (const id of after) ids.push(id);
+      return ids;
+    };
+  };
+  return { encoderBy, begin: before.length === 1 ? before[0] : undefined };
+}
+
+function make(fields: Fields): Tokenizer {
+  known(fields, ...sections);
+  const { ids, encode: encodeWord } = piecesOf(
+    fields.part('model') ?? refuse(`${name} has no model`, 'tokenizer.json, parsed'),
+  );
+  const added = addedTokens(fields);
+  const { encoderBy, begin } = encoderOf(fields, encodeWord);
+  const decode = decoderOf(fields.part('decoder'));
+  const texts = new Map(Array.from(ids, ([text, id]) => [id, text]));
+  for (const { id, text, isSpecial } of added) {
+    if (isSpecial) texts.delete(id);
+    else texts.set(id, text);
+  }
+  return {
+    begin,
+    encode: encoderBy(added),
+    encodePlain: encoderBy(added.filter(({ isSpecial }) => !isSpecial)),
+    decode: (list) => decode(Array.from(list).flatMap((id) => texts.get(id) ?? [])),
+  };
+}
+
+/**
+ * The tokenizer of a tokenizer.json, parsed.
+ *
+ * @throws {@link QkvError} `unsupported` names the part that nothing here knows, `invalid_argument` what is wrong
+ */
+export function jsonTokenizer(json: unknown): Tokenizer {
+  if (!isRecord(json)) refuse(`${name} is ${describe(json)}`, 'tokenizer.json, parsed');
+  // Lists of a caller may run code of his, and what is deep cannot be followed to its end.
+  const made = reading('load', name, () => {
+    try {
+      return make(Fields.of(name, json));
+    } catch (error) {
+      if (error instanceof QkvError) return error;
+      throw error;
+    }
+  });
+  if (made instanceof QkvError) throw made;
+  return made;
+}
