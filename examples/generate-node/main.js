@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { init } from 'qkv';
-import { huggingFaceTokenizer, llama2cTokenizer, load } from 'qkv/models';
+import { llama2cTokenizer, load } from 'qkv/models';
 
 const text = (value) => ({ type: 'string', default: value });
 const { values, positionals } = parseArgs({
@@ -27,23 +27,18 @@ const [file, prompt] = positionals;
 if (!prompt) throw new Error('expected the file of a model, and a prompt');
 
 const beside = (name) => join(dirname(file), name);
-const json = (name) => JSON.parse(readFileSync(beside(name), 'utf8'));
 const isOfHub = /\.safetensors(\.index\.json)?$/.test(file) && existsSync(beside('config.json'));
 
 /** The tokenizer: GGUF files and ours have their own, which load() finds. */
-async function findTokenizer() {
-  if (values.tokenizer) return llama2cTokenizer(readFileSync(values.tokenizer));
-  if (!isOfHub) return undefined;
-  const { Tokenizer } = await import('@huggingface/tokenizers').catch(() => {
-    throw new Error('tokenizer.json is read by a package: npm install @huggingface/tokenizers');
-  });
-  return huggingFaceTokenizer(new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json')));
-}
+const tokenizer = values.tokenizer
+  ? llama2cTokenizer(readFileSync(values.tokenizer))
+  : isOfHub
+    ? beside('tokenizer.json')
+    : undefined;
 
 const qkv = await init({ threads: 'auto' });
 const config = isOfHub ? beside('config.json') : undefined;
-const source = { config, weights: file, tokenizer: await findTokenizer() };
-const model = await load(qkv, source, { format: values.format });
+const model = await load(qkv, { config, weights: file, tokenizer }, { format: values.format });
 const family = model.config.family || 'qkv/train';
 const [parameters, bytes] = [model.parameterCount, model.bytes].map((n) => n.toLocaleString('en'));
 console.error(

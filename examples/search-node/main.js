@@ -2,13 +2,13 @@
 //
 //   node main.js FOLDER QUERY [FILE] [--pooling mean|cls|last] [--top 5]
 //
-// FOLDER has config.json, model.safetensors, tokenizer.json and tokenizer_config.json, and of an encoder of sentence-transformers
+// FOLDER has config.json, model.safetensors and tokenizer.json, and of an encoder of sentence-transformers
 // 1_Pooling/config.json, which says how it makes a vector. FILE is a text; without one the sentences below are searched.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { init } from 'qkv';
-import { huggingFaceTokenizer, load } from 'qkv/models';
+import { load } from 'qkv/models';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,19 +27,15 @@ const given = file ? readFileSync(file, 'utf8') : ownText;
 const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(given);
 const sentences = Array.from(segments, ({ segment }) => segment.trim()).filter(Boolean);
 
-const { Tokenizer } = await import('@huggingface/tokenizers').catch(() => {
-  throw new Error('tokenizer.json is read by a package: npm install @huggingface/tokenizers');
-});
-const json = (name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
-const tokenizer = huggingFaceTokenizer(
-  new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json')),
-);
-
 const qkv = await init({ threads: 'auto' });
-const weights = join(folder, 'model.safetensors');
-const told = '1_Pooling/config.json';
-const pooling = existsSync(join(folder, told)) ? json(told) : undefined;
-const model = await load(qkv, { config: json('config.json'), weights, tokenizer, pooling });
+const place = (name) => join(folder, name);
+const told = place('1_Pooling/config.json');
+const model = await load(qkv, {
+  config: place('config.json'),
+  weights: place('model.safetensors'),
+  tokenizer: place('tokenizer.json'),
+  pooling: existsSync(told) ? told : undefined,
+});
 
 /** The vectors of texts, [texts, dModel], all of length 1. Of a text that is too long, the beginning is read. */
 function embed(texts) {

@@ -42,17 +42,11 @@ const write = (folder, files) => {
   }
 };
 
-/** The programs have the tokenizers of the hub from here on. */
-const addTokenizers = () => {
-  const path = 'node_modules/@huggingface/tokenizers';
-  cpSync(join(root, path), join(installed.project, path), { recursive: true });
-};
-
 const words = '[UNK] [CLS] [SEP] the a dog cat in park sleeps .'.split(' ');
 const special = words
   .slice(0, 3)
   .map((content, id) => ({ id, content, special: true, normalized: false }));
-/** A tokenizer of whole words as the hub has them, between [CLS] and [SEP]. */
+/** A tokenizer of whole words as the hub has them, between [CLS] and [SEP]; programs read it without the package that the test has. */
 const hub = {
   'tokenizer_config.json': { tokenizer_class: 'BertTokenizer', do_lower_case: true },
   'tokenizer.json': {
@@ -78,14 +72,6 @@ const filesOf = ({ config, tensors }) => ({
 });
 const loadHub = ({ config, tensors }) =>
   load(qkv, { config, weights: safetensors(tensors), tokenizer: ofHub() });
-
-test('examples: without @huggingface/tokenizers they say how to install it', async () => {
-  write('none', filesOf(families.bert()));
-  const how = /npm install @huggingface\/tokenizers/;
-  assert.match(await fails(argumentsOf('search-node')[0], 'none', 'a dog'), how);
-  const generate = argumentsOf('generate-node')[0];
-  assert.match(await fails(generate, 'none/model.safetensors', 'a dog'), how);
-});
 
 describe('examples: generate-node', () => {
   const [program, , prompt] = argumentsOf('generate-node');
@@ -137,7 +123,6 @@ describe('examples: generate-node', () => {
   const formats = {
     'a model of the hub with its tokenizer': () => {
       const model = families.llama();
-      addTokenizers();
       write('own', filesOf(model));
       const source = { config: model.config, weights: safetensors(model.tensors) };
       return ['own/model.safetensors', [], { ...source, tokenizer: ofHub() }, 'the dog'];
@@ -204,7 +189,6 @@ describe('examples: search-node', () => {
   let model;
 
   before(async () => {
-    addTokenizers();
     write('encoder', { ...filesOf(bert), 'text.txt': `${sentences.join(' ')}\n` });
     model = await loadHub(bert);
   });
