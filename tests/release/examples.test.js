@@ -6,6 +6,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { must } from '../../tools/run.js';
+import { init } from 'qkv';
+import { load } from 'qkv/models';
+import { gguf, ggufFile } from '../package/models/support/files.js';
+import { ggufModels } from '../package/models/support/gguf-models.js';
 import { root, text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
@@ -81,6 +85,16 @@ test('examples: seq2seq-node says words backwards, and its weights lie on the ot
   }
 });
 
+/** A small model as a GGUF file whose matrices have this type. */
+function ggufOf(name, type = 'F32', more = []) {
+  const { tensors, metadata } = ggufModels[name]();
+  const typed = Object.entries(tensors).map(([key, tensor]) => [
+    key,
+    { ...tensor, type: tensor.shape.length === 2 ? type : 'F32' },
+  ]);
+  return ggufFile([...metadata, ...more], Object.fromEntries(typed));
+}
+
 describe('examples: C++', () => {
   const here = new Stranger();
   const env = {
@@ -132,11 +146,59 @@ describe('examples: C++', () => {
     });
   }
 
-  test('both find it in the same way', () => {
-    const [trains, attends] = ['train', 'attention'].map((name) =>
+  describe('generate-cpp', () => {
+    const program = 'build/generate-cpp/generate';
+
+    test('says the tokens that the package says, of every type that it reads', async () => {
+      const engine = await init();
+      here.write('model.gguf', ggufOf('llama'));
+      await here.sh(commands.get('generate-cpp'), { env });
+      for (const [name, type] of [
+        ['llama'],
+        ['llama', 'F16'],
+        ['llama', 'BF16'],
+        ['llama', 'Q8_0'],
+        ['qwen3'],
+      ]) {
+        // prettier-ignore
+        const bytes = ggufOf(name, type);
+        here.write('model.gguf', bytes);
+        const model = await load(engine, { weights: bytes });
+        const expected = [];
+        for await (const { id } of model.generate([1, 2], { maxTokens: 6 })) expected.push(id);
+        model.dispose();
+        const said = await here.must(program, ['model.gguf', '6', '1', '2']);
+        assert.equal(said, `${expected.join(' ')}\n`, `${name} ${type}`);
+      }
+      engine.dispose();
+    });
+
+    test('refuses by name what it does not know', async () => {
+      const whole = ggufOf('llama');
+      for (const [bytes, says] of [
+        [ggufOf('gemma'), "general.architecture is 'gemma', expected llama, qwen2 or qwen3"],
+        [ggufOf('qwen2'), 'qwen2.rope.scaling.factor is not known to this program'],
+        [
+          ggufOf('llama', 'F32', [['llama.expert_count', gguf.u32(2)]]),
+          'llama.expert_count is not known',
+        ],
+        [whole.slice(0, -40), 'reaches past the end'],
+        [whole.slice(0, 200), 'ends too early'],
+        [new Uint8Array(40), 'is no GGUF file'],
+      ]) {
+        // prettier-ignore
+        here.write('model.gguf', bytes);
+        const { code, output } = await here.run(program, ['model.gguf', '6', '1', '2']);
+        assert.deepEqual([code, output.includes(says)], [1, true], `${output} ${says}`);
+      }
+    });
+  });
+
+  test('all find it in the same way', () => {
+    const [trains, ...others] = ['train', 'attention', 'generate'].map((name) =>
       text(`examples/${name}-cpp/CMakeLists.txt`).replaceAll(name, 'program'),
     );
-    assert.equal(attends.replace('qkv::qkv', 'qkv::program'), trains);
+    for (const other of others) assert.equal(other.replace('qkv::qkv', 'qkv::program'), trains);
   });
 
   inFullRun('the C++ examples as a part of the checkout', () => {
