@@ -309,3 +309,33 @@ const hostile = [
 for (const [what, file, code, ...says] of hostile) {
   test(`openModel: GGUF with ${what}`, () => expectRejects(open(file), 'load', code, ...says));
 }
+
+describe('textsThere: texts of a list, all that have come at once', () => {
+  const utf8 = (text) => [...new TextEncoder().encode(text)];
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const listed = (all) => concat(...all.flatMap((bytes) => [gguf.u64(bytes.length).bytes, Uint8Array.from(bytes)]));
+  const whole = ['a', '', '\u0120b', '\u4e2d\u00e9', '\ud83d\ude00x', '\ufeffa', '\ufffd', 'longer than a few letters'].map(utf8);
+  for (const [what, all] of [
+    ['letters of every length', whole],
+    ['bytes that are no letters', [...whole, [0xff, 0x61], [0xe4, 0xb8], [0x61]]],
+    ['a letter of which two texts have a part each', [[0x61, 0xc3], [0xa9, 0x62]]],
+    ['a part of a letter at the end', [[0x61], [0xe4, 0xb8]]],
+    ['half a surrogate pair', [[0xed, 0xa0, 0xbd], [0xed, 0xb8, 0x80]]],
+    ['none', []],
+  ]) {
+    test(`${what}`, () => {
+      const bytes = listed(all);
+      const expected = all.map((each) => decoder.decode(Uint8Array.from(each)));
+      assert.deepEqual(models.textsThere(bytes, all.length), { texts: expected, bytes: bytes.length });
+      // Not more than are asked for, and no text of which a byte has not come.
+      const few = models.textsThere(bytes, 1);
+      assert.deepEqual(few.texts, expected.slice(0, 1));
+      const cut = models.textsThere(bytes.subarray(0, Math.max(bytes.length - 1, 0)), 99);
+      const there = all.at(-1)?.length === 0 ? 0 : 1;
+      assert.deepEqual(cut.texts, expected.slice(0, expected.length - there));
+    });
+  }
+  test('a length of 64 bits is no text', () => {
+    assert.deepEqual(models.textsThere(concat(gguf.u64(2n ** 40n).bytes, utf8('abc')), 1), { texts: [], bytes: 0 });
+  });
+}); // prettier-ignore

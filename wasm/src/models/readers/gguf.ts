@@ -3,6 +3,7 @@
 
 import { blockOf, isReadable, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
+import { textsThere } from './texts.js';
 import { Cursor } from '../sources/cursor.js';
 import type { ByteSource } from '../sources/source.js';
 
@@ -34,6 +35,11 @@ const scalars: ReadonlyMap<number, Scalar> = new Map(
     .filter(([type]) => type !== text && type !== list),
 );
 const bool = 7;
+/** Lists of them, as engines have them: they are little-endian too. */
+const arrays = [
+  ...[Uint8Array, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array, Float32Array],
+  ...[Uint8Array, undefined, undefined, BigUint64Array, BigInt64Array, Float64Array],
+];
 
 class Reader {
   readonly cursor: Cursor;
@@ -71,18 +77,6 @@ class Reader {
     return this.#decoder.decode(this.cursor.take(length));
   }
 
-  /**
-   * A text that has come, all of it: a vocabulary has half a million, and to wait for each takes several times as long as to read
-   * it. Undefined for one that has to be waited for, or that is too long.
-   */
-  #textThere(): string | undefined {
-    if (!this.cursor.has(8)) return undefined;
-    const length = this.cursor.peek('getBigUint64');
-    if (!this.cursor.has(8 + length)) return undefined;
-    this.cursor.take(8);
-    return this.#decoder.decode(this.cursor.take(length));
-  }
-
   async value(type: number, what: string, depth = 0): Promise<unknown> {
     if (type === text) return this.text(what);
     if (type !== list) return this.scalar(type, what);
@@ -92,18 +86,30 @@ class Reader {
     const count = await this.count(`the length of ${what}`, most.elements - this.#elements);
     this.#elements += count;
     const scalar = scalars.get(inner);
-    // All of it at once, which is also told at once if it is not there.
-    if (scalar) await this.cursor.need(count * scalar[0], what);
+    if (scalar) return this.#numbers(count, inner, what);
     const values: unknown[] = [];
-    for (let i = 0; i < count; i += 1) {
-      const there = scalar
-        ? this.cursor.number(...scalar)
-        : inner === text
-          ? this.#textThere()
-          : undefined;
-      values.push(there ?? (await this.value(inner, what, depth + 1)));
+    while (values.length < count) {
+      // What has come, without waiting for each.
+      const there = inner === text ? this.#textsThere(count - values.length) : [];
+      for (const each of there) values.push(each);
+      if (values.length < count) values.push(await this.value(inner, what, depth + 1));
     }
     return values;
+  }
+
+  #textsThere(most: number): string[] {
+    const { texts, bytes } = textsThere(this.cursor.there, most);
+    this.cursor.take(bytes);
+    return texts;
+  }
+
+  /** Numbers of a list, all of it at once, which is also told at once if it is not there. */
+  async #numbers(count: number, type: number, what: string): Promise<unknown[]> {
+    const Numbers = arrays[type] ?? Uint8Array;
+    await this.cursor.need(count * Numbers.BYTES_PER_ELEMENT, what);
+    // A copy, which begins where such an array may.
+    const bytes = this.cursor.take(count * Numbers.BYTES_PER_ELEMENT).slice();
+    return Array.from<number | bigint, number>(new Numbers(bytes.buffer), Number);
   }
 
   async metadata(count: number): Promise<Map<string, unknown>> {

@@ -30,6 +30,11 @@ export class Cursor {
     return Math.min(longestHeader, this.#source.size) - this.position;
   }
 
+  /** The bytes that have come and were not taken. */
+  get there(): Uint8Array {
+    return this.#bytes.subarray(this.#taken);
+  }
+
   /** Whether so many bytes have come that were not taken: then nobody needs to wait for them. */
   has(count: number): boolean {
     return count <= this.#bytes.length - this.#taken;

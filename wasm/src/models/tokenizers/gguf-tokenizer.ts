@@ -6,6 +6,7 @@ import { Fields } from '../fields.js';
 import { cutOf } from './cuts.js';
 import type { Frame } from './frame.js';
 import { pairsTokenizer } from './pairs.js';
+import { once } from './once.js';
 import { piecesTokenizer } from './scored-pieces.js';
 import { CharMap } from './char-map.js';
 import { mostSpecial } from './special.js';
@@ -67,7 +68,7 @@ function pieces(parts: Parts): FoundTokenizer {
   return {
     tokenizer: piecesTokenizer({
       ...frameOf(parts, true),
-      ...{ scores, texts: tokens.map((text) => text.replaceAll('\u2581', ' ')) },
+      ...{ scores, texts: once(() => tokens.map((text) => text.replaceAll('\u2581', ' '))) },
       unknown: fields.count('unknown_token_id', 0, 0),
       addsSpace: fields.flag('add_space_prefix', true),
     }),
@@ -81,6 +82,16 @@ function charMapOf({ fields }: Parts): CharMap | undefined {
   // As int8 they may be negative.
   if (!bytes || !isNumbers(bytes)) return undefined;
   return new CharMap(fields.pathOf(field), Uint8Array.from(bytes));
+}
+
+/** The tokens that are pieces of texts. What a user defined is taken wherever it stands. */
+function* piecesIn({ tokens, types }: Parts, scores: readonly number[]) {
+  for (const [id, text] of tokens.entries()) {
+    const type = types[id];
+    const score = type === userDefined ? 0 : (scores[id] ?? 0);
+    if (type === normal || type === userDefined || type === unused)
+      yield [text, id, score] as const;
+  }
 }
 
 function scored(parts: Parts): FoundTokenizer {
@@ -97,13 +108,7 @@ function scored(parts: Parts): FoundTokenizer {
       begin: fields.flag('add_bos_token', false) ? tokenOf(parts, 'bos') : undefined,
       end: fields.flag('add_eos_token', true) ? tokenOf(parts, 'eos', 1) : undefined,
       texts: tokens,
-      // What a user defined is taken wherever it stands.
-      pieces: tokens.flatMap((text, id) => {
-        const score = types[id] === userDefined ? 0 : (scores[id] ?? 0);
-        return [normal, userDefined, unused].includes(Number(types[id]))
-          ? [[text, id, score] as const]
-          : [];
-      }),
+      pieces: piecesIn(parts, scores),
       ...{ unknown: fields.count('unknown_token_id', 2, 0), unknownScore: least - unknownPenalty },
       ...{ map: charMapOf(parts), addsSpace: fields.flag('add_space_prefix', false) },
       mergesSpaces: fields.flag('remove_extra_whitespaces', false),

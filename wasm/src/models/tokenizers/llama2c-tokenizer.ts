@@ -45,7 +45,7 @@ export function llama2cTokenizer(bytes: ArrayBuffer | Uint8Array): Tokenizer {
   );
   const { texts, scores } = read(view as Uint8Array);
   return piecesTokenizer({
-    ...{ texts, scores, unknown: 0, begin, bos: begin, addsSpace: true },
+    ...{ texts: () => texts, scores, unknown: 0, begin, bos: begin, addsSpace: true },
     ...{ isControl: (id) => id === begin || id === end, specials: new Map() },
   });
 }

@@ -3,6 +3,7 @@
 
 import { type Cut, wordsOf } from './cuts.js';
 import { merge } from './merge.js';
+import { once } from './once.js';
 import { byteOfLetter, bytesOfText, lettersOfText, textOfBytes } from './byte-letters.js';
 import { framed, type Frame } from './frame.js';
 import type { Tokenizer } from '../../api/model-types.js';
@@ -18,14 +19,17 @@ interface Pairs extends Frame {
 /** The tokenizer of such pairs. A byte that is no token is left out. */
 export function pairsTokenizer(pairs: Pairs): Tokenizer {
   const { texts, merges, cut, isControl, specials } = pairs;
-  const ids = new Map<string, number>();
-  texts.forEach((text, id) => {
-    if (!isControl(id)) ids.set(text, id);
+  const tables = once(() => {
+    const ids = new Map<string, number>();
+    texts.forEach((text, id) => {
+      if (!isControl(id)) ids.set(text, id);
+    });
+    return { ids, ranks: new Map(merges.map((pair, rank) => [pair, -rank])) };
   });
-  const ranks = new Map(merges.map((pair, rank) => [pair, -rank]));
   /** Written as they are, not as letters of bytes. */
   const asWritten = new Set(specials.values());
   const encodeWord = (word: string): number[] => {
+    const { ids, ranks } = tables();
     const spelt = lettersOfText(word);
     const whole = cut.wholeWords ? ids.get(spelt.join('')) : undefined;
     if (whole !== undefined) return [whole];

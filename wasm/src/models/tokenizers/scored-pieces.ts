@@ -4,11 +4,12 @@
 import { byteOfPiece, bytesOfText, textOfBytes } from './byte-letters.js';
 import { type Frame, framed } from './frame.js';
 import { merge } from './merge.js';
+import { once } from './once.js';
 import type { Tokenizer } from '../../api/model-types.js';
 
 /** The pieces by their ids, with spaces as spaces, and what a text is given besides. */
 interface Pieces extends Frame {
-  readonly texts: readonly string[];
+  readonly texts: () => readonly string[];
   readonly scores: ArrayLike<number>;
   /** Stands for a letter that is no piece where there are none for bytes. */
   readonly unknown: number;
@@ -24,7 +25,7 @@ class Speller {
   readonly #bytes = new Map<number, string>();
 
   constructor(private readonly pieces: Pieces) {
-    for (const [id, text] of pieces.texts.entries()) {
+    for (const [id, text] of pieces.texts().entries()) {
       const byte = byteOfPiece(text);
       if (byte !== undefined) this.#bytes.set(byte, text);
       if (!this.#ids.has(text) && !pieces.isControl(id)) this.#ids.set(text, id);
@@ -51,14 +52,15 @@ class Speller {
 
 /** The tokenizer of such pieces. */
 export function piecesTokenizer(pieces: Pieces): Tokenizer {
-  const { texts, begin, bos, addsSpace, isControl } = pieces;
-  const speller = new Speller(pieces);
+  const { begin, bos, addsSpace, isControl } = pieces;
+  const spellerOf = once(() => new Speller(pieces));
   const before = addsSpace ? ' ' : '';
   return {
     // SentencePiece writes spaces so, and cannot tell them from this letter.
-    ...framed(pieces, (part) => speller.ids(before + part.replaceAll('\u2581', ' '))),
+    ...framed(pieces, (part) => spellerOf().ids(before + part.replaceAll('\u2581', ' '))),
     decode(list) {
       const ids = Array.from(list);
+      const texts = pieces.texts();
       const bytes: number[] = [];
       ids.forEach((id, i) => {
         const text = texts[id];

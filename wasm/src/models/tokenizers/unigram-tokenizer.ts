@@ -4,6 +4,7 @@ import type { Tokenizer } from '../../api/model-types.js';
 import { bytesOfText, textOfBytes } from './byte-letters.js';
 import type { CharMap } from './char-map.js';
 import { type Frame, framed } from './frame.js';
+import { once } from './once.js';
 import { type Unigram, unigram } from './unigram.js';
 
 interface UnigramPieces extends Frame, Unigram {
@@ -49,10 +50,10 @@ function marked(text: string, { mergesSpaces, addsSpace }: UnigramPieces): strin
 /** The tokenizer of such pieces. */
 export function unigramTokenizer(given: UnigramPieces): Tokenizer {
   const { texts, isControl, unknown, map, addsSpace, begin } = given;
-  const cut = unigram(given);
+  const cutOf = once(() => unigram(given));
   return {
     ...framed(given, (part) =>
-      cut(marked(map ? replaced(part, map) : part, given)).map(({ id }) => id ?? unknown),
+      cutOf()(marked(map ? replaced(part, map) : part, given)).map(({ id }) => id ?? unknown),
     ),
     decode(list) {
       const ids = Array.from(list);
