@@ -149,7 +149,7 @@ test('fuzz: tokenizer.json with anything in it', () => {
         const of = path.slice(0, -1).reduce((part, key) => part?.[key], json);
         if (typeof of === 'object' && of !== null) of[path.at(-1)] = jsonOf(value);
       }
-      watch.note(`tokenizer.json: ${JSON.stringify(json)} ${text}`);
+      watch.note(`tokenizer.json: ${JSON.stringify(all)} ${text}`);
       try {
         const made = jsonTokenizer(json);
         made.decode([...made.encode(text), ...made.encodePlain(text)]);
