@@ -1,12 +1,14 @@
 // @build each
 // Quantised files: each type of blocks is the numbers of its formula, 4 bits stay 4 bits, and what is saved is read back.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { charactersTokenizer, create, load } from 'qkv/models';
 import { blockTypes, numberOf } from '../../support/js/blocks.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
-import { initAsTold } from '../../support/js/files.js';
+import { initAsTold, root } from '../../support/js/files.js';
 import { fromFloat16 } from '../../support/js/half.js';
 import { blockFile } from './support/block-models.js';
 import { safetensorsOf } from './support/files.js';
@@ -128,6 +130,16 @@ describe('LanguageModel.save', () => {
     const again = await load(engine, { weights: model.save() });
     assert.deepEqual([...again.tokenizer.encode('bad')], [1, 0, 3]);
     for (const one of [model, again]) one.dispose();
+  });
+
+  test('the tokenizer of pieces is saved with it', async () => {
+    const names = await load(engine, {
+      weights: readFileSync(join(root, 'models/names/names.safetensors')),
+    });
+    const again = await load(engine, { weights: names.save() });
+    const text = 'Mary gave a book to John';
+    assert.deepEqual(again.tokenizer.encode(text), names.tokenizer.encode(text));
+    for (const one of [names, again]) one.dispose();
   });
 
   test('load: a saved file that says of its blocks what is not so is refused', async () => {

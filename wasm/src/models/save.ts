@@ -6,7 +6,7 @@ import { inRoom } from '../arguments/values.js';
 import { layOut, type PlannedArray } from '../formats/safetensors.js';
 import { Call } from '../memory/call.js';
 import type { ModelState } from './model-state.js';
-import { charactersOf } from './tokenizers/characters-tokenizer.js';
+import { ownTokensOf } from './tokenizers/own-tokens.js';
 
 const fn = 'LanguageModel.save';
 
@@ -56,8 +56,8 @@ function metadataOf({ spec }: ModelState, arrays: ReadonlyMap<string, Kept>): Ma
     ['endTokens', JSON.stringify(spec.ends)],
   ]);
   if (spec.pooling) metadata.set('pooling', spec.pooling);
-  const tokens = spec.tokenizer && charactersOf(spec.tokenizer);
-  if (tokens) metadata.set('tokenizer', JSON.stringify({ type: 'characters', tokens }));
+  const own = spec.tokenizer && ownTokensOf(spec.tokenizer);
+  if (own) metadata.set('tokenizer', JSON.stringify(own));
   return metadata;
 }
 

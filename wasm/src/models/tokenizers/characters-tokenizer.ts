@@ -3,14 +3,8 @@
 import type { Tokenizer } from '../../api/model-types.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
+import { withOwnTokens } from './own-tokens.js';
 import { replacement } from './text-stream.js';
-
-/** Of each tokenizer the letters that it was made of. */
-const lettersOf = new WeakMap<object, readonly string[]>();
-
-/** The letters of one that charactersTokenizer() made; undefined for another. */
-export const charactersOf = (tokenizer: object): readonly string[] | undefined =>
-  lettersOf.get(tokenizer);
 
 /**
  * Ids are places in `characters`, each of which is one letter (a code point).
@@ -47,6 +41,5 @@ export function charactersTokenizer(
     encodePlain: encode,
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
   };
-  lettersOf.set(tokenizer, [...list]);
-  return tokenizer;
+  return withOwnTokens(tokenizer, 'characters', list);
 }

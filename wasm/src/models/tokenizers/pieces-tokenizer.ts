@@ -3,6 +3,7 @@
 import type { Tokenizer } from '../../api/model-types.js';
 import { QkvError } from '../../api/errors.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
+import { withOwnTokens } from './own-tokens.js';
 import { replacement } from './text-stream.js';
 
 /**
@@ -44,10 +45,11 @@ export function piecesTokenizer(pieces: readonly string[], fn: string): Tokenize
     }
     return found;
   };
-  return {
+  const tokenizer: Tokenizer = {
     encode,
     // There are no control tokens.
     encodePlain: encode,
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
   };
+  return withOwnTokens(tokenizer, 'pieces', list);
 }
