@@ -29,10 +29,9 @@ struct ModelArray {
   /// [in, out] of a linear map, [rows, d_model] of a table of embeddings, [n] of a gain or bias.
   Index shape[2];
   Index filled;  ///< elements that fill() was given, of the product of `shape`
-  /// What read() gives: the type of the numbers, rows and the bytes of each. A map has a row for each output, a table its rows,
-  /// and a gain or bias one.
-  NumberType type = NumberType::kF32;
-  Index rows = 0, row_bytes = 0;
+  NumberType type = NumberType::kF32;  ///< of the numbers that read() gives
+  Index rows = 0;       ///< that read() gives: a map has one for each output, a gain or bias one
+  Index row_bytes = 0;  ///< bytes of each of them
 };
 
 /// Rows of numbers, as they lie in a file.
@@ -51,7 +50,8 @@ struct ModelRows {
   Index scale_stride = 0;  ///< elements; of no matter where a single row of scales is read
   /// A number x of the file stands for (x + plus) factor, in double precision and rounded once: gains that files keep less 1, and
   /// factors of a family that go into its weights. Blocks are then not kept as they are.
-  double plus = 0.0, factor = 1.0;
+  double plus = 0.0;
+  double factor = 1.0;  ///< see plus
 };
 
 /// The sizes of a conversation.

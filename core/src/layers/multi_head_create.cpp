@@ -145,7 +145,7 @@ Status own_rotary(const char* function, MultiHeadAttentionConfig& c,
 /// The four arrays of the norms of q and k, in the order of qk_norm_.
 struct QkArray {
   const char* name;
-  TensorView<const float> MultiHeadAttentionWeights::*view;
+  TensorView<const float> MultiHeadAttentionWeights::* view;
   bool beta;
 };
 constexpr QkArray kQkArrays[] = {{"q_gamma", &MultiHeadAttentionWeights::q_gamma, false},
