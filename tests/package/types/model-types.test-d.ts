@@ -17,6 +17,9 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ tiedEmbeddings: true, biases: true, embeddingScale: 1, window: [1, null] },
     ...{ attentionSoftcap: 1, logitSoftcap: 1, attentionScale: 1, qkvBiases: true },
     ...{ tokenTypes: 1, postNorms: true, embeddingNorm: true, head: true as const },
+    ...{ headBias: true, qkNormOf: 'whole', firstNorm: true, symmetricWindow: true },
+    ...{ relativeBuckets: 8, relativeMaxDistance: 16, encoderLayers: 1, startToken: 0 },
+    ...{ numExperts: 2, expertsPerToken: 1, normalizedExperts: true },
     rotary: { base: 1, rotaryDim: 2, interleaved: true, scaling: { type: 'linear', factor: 2 } },
   });
   const tokenizer = every<models.Tokenizer>()({
@@ -41,7 +44,9 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ projections: true, ablate: [[0, 1] as const], rows: [0, 1] as const },
   });
   const { rows, ...single } = inspect;
-  const ofSession = every<models.SessionOptions>()({ batch: 1, capacity: 1, format: 'bf16' });
+  const ofSession = every<models.SessionOptions>()({
+    ...{ batch: 1, capacity: 1, format: 'bf16', source: [1], plain: true },
+  });
   const session: Session = model.session(ofSession);
   const passing = every<models.ForwardOptions>()({
     ...{ batch: 1, rows: 'last', hidden: true, session, inspect, plain: true },
