@@ -115,6 +115,8 @@ const rows = [
 
   // configs of the hub
   ...['mistral', 'gemma2', 'qwen2'].map((family) => [`2^31 - 1 layers of ${family}`, of(family, { num_hidden_layers: most }), invalid, `${most} layers`]),
+  ['2^31 - 1 layers of a decoder', of('t5', { num_decoder_layers: most }), invalid, `${most + 2} layers`],
+  ['2^31 - 1 experts', of('olmoe', { num_experts: most }), invalid, `${most} experts in each of 2 layers`],
   ['2^31 - 1 heads', of('gpt_neox', { num_attention_heads: most, head_dim: 1 }), invalid, `${most} heads`],
   ['a size that is an object without a text', llama({ hidden_size: unprintable }), invalid, 'hidden_size is Object'],
   ['a family that is an object without a text', llama({ model_type: unprintable }), invalid, 'model_type is Object'],
@@ -127,6 +129,7 @@ const rows = [
   // our own
   ['an activation of lists within lists', own({ activation: nested }), invalid, 'config.activation is an array'],
   ['an activation that is an object without a text', own({ activation: '{"toString":1}' }), invalid, 'config.activation is Object'],
+  ['experts that are a text', own({ numExperts: '"9"' }), invalid, 'config.numExperts is "9"'],
   ['a family that is an object', own({ family: '{"toString":1}' }), invalid, 'config.family is Object'],
   ['a window for a million layers', own({ window: `[${Array(1e6).fill(1)}]` }), 'shape_mismatch', 'window has 1000000 elements'],
   ['a maxLength of 2^53', own({ maxLength: `${2 ** 53}` }), invalid, 'config.maxLength is 9007199254740992'],

@@ -48,7 +48,8 @@ export function projectionWidths(config: LanguageModelConfig): Record<'q' | 'k' 
  */
 export const mostLayers = 4096;
 const mostHeads = 65_536;
-const mostExperts = 1024;
+/** Of all layers together: each has arrays to be listed, and all may be in one tensor. */
+const mostExperts = 65_536;
 
 export function checkLayers(numLayers: number, most: number): void {
   if (numLayers > most)
@@ -58,9 +59,12 @@ export function checkLayers(numLayers: number, most: number): void {
 /** What the arrays could not even be listed without; everything else the core checks. */
 export function checkConfig(config: LanguageModelConfig, mostArrays: number): void {
   const { numLayers, numHeads, numKvHeads = numHeads, encoderLayers = 0, numExperts = 0 } = config;
-  if (numExperts > mostExperts)
-    refuse(`the config has ${numExperts} experts`, `at most ${mostExperts}`);
   checkLayers(numLayers + encoderLayers, Math.min(mostLayers, mostArrays));
+  if (numExperts * numLayers > mostExperts)
+    refuse(
+      `the config has ${numExperts} experts in each of ${numLayers} layers`,
+      `at most ${mostExperts} in all`,
+    );
   if (numHeads > mostHeads) refuse(`the config has ${numHeads} heads`, `at most ${mostHeads}`);
   const width = headWidth(config);
   if (!Number.isInteger(width)) refuse(`dModel / numHeads is ${width}`, 'a whole number');
