@@ -81,6 +81,11 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
        {kRange, "encoder_layers", "is 65537", "at most 65536"}},
       {[](auto& c, auto&) { c.encoder_layers = 2; },
        {kUnsupported, "positions", "is given with encoder_layers = 2", "none of the options"}},
+      {[](auto& c, auto&) {  // enough for a decoder, and not for its encoder
+         c.encoder_layers = 2;
+         c.relative_buckets = 3;
+       },
+       {kRange, "relative_buckets", "is 3", "4 to 1024"}},
       {[](auto& c, auto&) { c.relative_buckets = -1; },
        {kRange, "relative_buckets", "is -1", "at least 0"}},
       {[](auto& c, auto&) { c.relative_buckets = 1; },

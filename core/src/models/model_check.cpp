@@ -117,14 +117,20 @@ Status check_relative(const Caller& caller, const LanguageModelConfig& c) noexce
                   "@relative_buckets is {} with ALiBi, expected 0: one bias by distance",
                   c.relative_buckets);
   }
-  if (t5_bucket(0, c.relative_buckets,
-                {.bidirectional = !c.causal, .max_distance = c.relative_max_distance}) >= 0) {
+  // An encoder has the same table for both directions, of which each has half of the buckets.
+  const bool both = !c.causal || c.encoder_layers > 0;
+  const auto has_buckets = [&](bool bidirectional) {
+    return t5_bucket(0, c.relative_buckets,
+                     {.bidirectional = bidirectional, .max_distance = c.relative_max_distance}) >=
+           0;
+  };
+  if (has_buckets(!c.causal) && (!both || has_buckets(true))) {
     return {};
   }
   return refuse(StatusCode::kOutOfRange, caller,
                 "@relative_buckets is {} and @relative_max_distance {}, expected {} to {} buckets "
                 "and a distance above that of the last exact one",
-                c.relative_buckets, c.relative_max_distance, c.causal ? 2 : 4, kMaxT5Buckets);
+                c.relative_buckets, c.relative_max_distance, both ? 4 : 2, kMaxT5Buckets);
 }
 
 /// What a model with an encoder is made of: what is not said to be in an encoder or in cross-attention is in neither.
