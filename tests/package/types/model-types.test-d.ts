@@ -91,7 +91,7 @@ export async function use(engine: Qkv, train: TrainQkv, model: LanguageModel): P
   // @ts-expect-error an activation that there is not
   models.create(engine, { ...config, activation: 'tanh' }, {});
   // @ts-expect-error a format that there is not
-  await models.load(engine, { weights: 'x' }, { format: 'f16' });
+  await models.load(engine, { weights: 'x' }, { format: 'f8' });
   // Bytes, of one file or of several, and a Buffer of Node is a Uint8Array.
   await models.load(engine, { weights: new Uint8Array(9), generation: {}, pooling: 'x' });
   await models.load(engine, { weights: [new Uint8Array(9), new ArrayBuffer(9)] });

@@ -2,7 +2,13 @@ import type { Filled, LanguageModelConfig } from './model-config.js';
 import type { Layers, Passing, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray } from './types.js';
 
-export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
+export type {
+  Filled,
+  LanguageModelConfig,
+  Llama3Scaling,
+  LongRopeScaling,
+  ModelRotary,
+} from './model-config.js';
 export type { Passing } from './option-types.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.

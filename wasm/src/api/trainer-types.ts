@@ -3,7 +3,13 @@ import type * as options from './option-types.js';
 import type { Layers, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
-export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
+export type {
+  Filled,
+  LanguageModelConfig,
+  Llama3Scaling,
+  LongRopeScaling,
+  ModelRotary,
+} from './model-config.js';
 
 /** What a model that translates is made of. Source and target have one vocabulary. */
 export interface Seq2SeqConfig {
