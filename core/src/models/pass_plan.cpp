@@ -20,12 +20,15 @@ Status PassPlan::make(const ModelState& state, const LanguageModel::ForwardArgs&
   state_ = &state;
   for (const ModelLayer& each : state.layers) {
     const LayerAttention& own = each.config.attention;
-    RotaryPlan* plan = own.rotary ? &rotations_[rotation_of(own)].plan : nullptr;
-    if (plan && !plan->kernels) {
+    if (!own.rotary) {
+      continue;
+    }
+    RotaryPlan& plan = rotations_[rotation_of(own)].plan;
+    if (!plan.kernels) {
       RotaryOptions options = *own.rotary;
       options.offset = cache ? cache->length() : 0;
       QKV_RETURN_IF_ERROR(
-          plan_rotary(kModelForward, *state.kernels, options, {batch, length, own.d_k}, *plan));
+          plan_rotary(kModelForward, *state.kernels, options, {batch, length, own.d_k}, plan));
     }
   }
   // Planning reads shapes only; a pointer that is not null stands for the memory of each layer.
