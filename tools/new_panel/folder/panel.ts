@@ -1,69 +1,55 @@
 import './style.css';
+import { html, type TemplateResult } from 'lit-html';
 import { LIMITS } from '../../state/state';
 import type { Figure } from '../../ui/export_figure';
+import { slider } from '../../ui/lit/controls';
+import { tableHead } from '../../ui/lit/tables';
 import { four, percent } from '../../ui/numbers';
-import { isCurrent, Panel, type View } from '../panel';
+import { LitPanel } from '../lit_panel';
+import { isCurrent, type View } from '../panel';
 import { t } from './feature';
 import { panelnameFigure } from './page/figure';
 import { panelnameCountOf } from './state';
 import type { PanelnameResult } from './worker/frame_feature';
 
 /** How much of its weight the query gives to a few keys. */
-class PanelnamePanel extends Panel {
-  protected template(): string {
-    const [least, most] = LIMITS.panelnameCount;
-    return `
-      <div class="card">
-        <div class="control" data-control>
-          <label for="panelname-count" data-t="panelname.count"></label>
-          <div class="with-number">
-            <input id="panelname-count" type="range" min="${least}" max="${most}" step="1">
-            <output for="panelname-count"></output>
-          </div>
-        </div>
-        <p class="panelname-share"></p>
-        <table class="panelname-keys">
-          <caption class="visually-hidden" data-t="panelname.keys"></caption>
-          <thead><tr><th scope="col" data-t="panelname.key"></th><th scope="col" data-t="panelname.weight"></th></tr></thead>
-          <tbody></tbody>
-        </table>
-      </div>`;
+class PanelnamePanel extends LitPanel {
+  protected inputs(view: View): readonly unknown[] {
+    return [view.state.panelnameCount, resultOf(view), view.list, view.look];
   }
 
-  protected override ready(): void {
-    const slider = this.find('#panelname-count', HTMLInputElement);
-    slider.addEventListener('input', () => this.change({ panelnameCount: +slider.value }));
-  }
-
-  update(view: View): void {
-    const { list, look, state } = view;
-    const count = panelnameCountOf(state);
-    this.find('#panelname-count', HTMLInputElement).value = String(count);
-    this.setText('output', String(count));
+  protected render(view: View): TemplateResult {
+    const count = panelnameCountOf(view.state);
     const result = resultOf(view);
-    if (!this.changed(result, list, look)) return;
-    this.find('.panelname-keys', HTMLElement).hidden = result === null;
-    if (result) this.#showKeys(result, list.tokens);
-    else this.setText('.panelname-share', t('panelname.empty'));
+    return html`<div class="card">
+      <div data-control>
+        ${slider({
+          ...{ id: 'panelname-count', label: t('panelname.count'), limits: LIMITS.panelnameCount },
+          ...{ place: count, words: String(count) },
+          take: (panelnameCount) => this.change({ panelnameCount }),
+        })}
+      </div>
+      ${result ? keysOf(result, view.list.tokens) : html`<p>${t('panelname.empty')}</p>`}
+    </div>`;
   }
 
   override figure(view: View): Promise<Figure | null> {
     const result = resultOf(view);
     return Promise.resolve(result && panelnameFigure(result, view.list.tokens));
   }
+}
 
-  #showKeys({ keys, query, share }: PanelnameResult, tokens: readonly string[]): void {
-    const values = { count: keys.length, query: tokens[query] ?? '', share: percent(share) };
-    this.setText('.panelname-share', t('panelname.share', values));
-    const rows = keys.map(({ key, weight }) => {
-      const row = document.createElement('tr');
-      row.innerHTML = '<th scope="row"><bdi></bdi></th><td></td>';
-      row.querySelector('bdi')?.append(tokens[key] ?? '');
-      row.querySelector('td')?.append(four(weight));
-      return row;
-    });
-    this.find('.panelname-keys tbody', HTMLElement).replaceChildren(...rows);
-  }
+function keysOf({ keys, query, share }: PanelnameResult, tokens: readonly string[]): TemplateResult {
+  const values = { count: keys.length, query: tokens[query] ?? '', share: percent(share) };
+  const row = ({ key, weight }: (typeof keys)[number]) =>
+    html`<tr><th scope="row"><bdi>${tokens[key]}</bdi></th><td>${four(weight)}</td></tr>`;
+  return html`
+    <p class="panelname-share">${t('panelname.share', values)}</p>
+    <table class="panelname-keys">
+      <caption class="visually-hidden">${t('panelname.keys')}</caption>
+      ${tableHead([t('panelname.key'), t('panelname.weight')])}
+      <tbody>${keys.map(row)}</tbody>
+    </table>`;
 }
 
 /** What the latest frame has of this panel, if it is about the tokens on the page. */

@@ -1,5 +1,5 @@
 import en from './en.json';
-import { nodesOf, parseRich } from './markup';
+import { nodesOf, parseRich, type RichPart } from './markup';
 import zh from './zh.json';
 
 export type Language = 'en' | 'zh';
@@ -39,10 +39,11 @@ const fill = (text: string, values: Values) =>
 /** The text of `key` in the current language, with {placeholders} filled in. Panels name it by the type of their keys. */
 export const textOf = (key: string, values: Values = {}): string => fill(sourceOf(key), values);
 
-const partsOf = (key: string, values: Values) =>
+/** The text of `key` by its marks; marks in what is filled in are characters, as somebody may have typed them. */
+export const partsOf = (key: string, values: Values = {}): RichPart[] =>
   parseRich(sourceOf(key)).map((part) => ({ ...part, text: fill(part.text, values) }));
 
-/** The same with its marks as elements; marks in what is filled in are characters, as somebody may have typed them. */
+/** The same as elements. */
 export const richOf = (key: string, values: Values = {}): Node[] => nodesOf(partsOf(key, values));
 
 /** The same without its marks, for what has no elements, such as a picture that is taken away. */
