@@ -1,14 +1,17 @@
 import '../../ui/plot.css';
 import './style.css';
+import { html, type TemplateResult } from 'lit-html';
 import formulas from './formulas.json';
-import { sliderHtml, showSlider } from '../../ui/controls';
-import { setText } from '../../ui/dom';
 import type { Figure } from '../../ui/export_figure';
+import { button, nextWithin, slider } from '../../ui/lit/controls';
+import { keyEntry, stage } from '../../ui/lit/plots';
+import { numberList, tableHead } from '../../ui/lit/tables';
+import { formula, formulaRow } from '../../ui/lit/texts';
 import { percent, whole, withUnit } from '../../ui/numbers';
 import { pagePen } from '../../ui/plot';
-import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../ui/plot_stage';
-import { LIMITS, type State } from '../../state/state';
-import { Panel, type View } from '../panel';
+import { LIMITS } from '../../state/state';
+import { LitPanel, waiting } from '../lit_panel';
+import type { View } from '../panel';
 import { t } from './feature';
 import { linearFigure } from './page/figure';
 import {
@@ -25,156 +28,138 @@ import { costOf } from './shared/counts';
 import { linearRequest, linearSizes } from './state';
 import type { LinearResult } from './worker/frame_feature';
 
-const FIGURES = ['weights', 'errors', 'costs'] as const;
-const NUMBERS = ['window', 'linear'] as const;
+type Sizes = ReturnType<typeof linearSizes>;
+
+const GROWS = { softmax: 'T² d', window: 'T w d', linear: 'T d²' } as const;
 
 /** The powers of two of these limits, for a slider. */
 const powers = ([low, high]: readonly [number, number]) =>
   [Math.log2(low), Math.log2(high)] as const;
 
 /** Attention whose work grows with T instead of T squared, beside softmax on the same queries, keys and values. */
-class LinearPanel extends Panel {
-  #seed = 1;
-  #stages: Readonly<Record<(typeof FIGURES)[number], PlotStage>> | null = null;
+class LinearPanel extends LitPanel {
+  /** The latest; a new one takes a moment. */
+  #result: LinearResult | null = null;
 
-  protected template(): string {
-    const entry = (way: Way) =>
-      keyEntryHtml(`plot-${MARKS[way]}`, `<span data-t="linear.${way}"></span>`);
-    const number = (way: string) =>
-      `<div><dt data-t="linear.error.${way}"></dt><dd data-number="${way}"></dd></div>`;
-    const row = (way: Way) =>
-      `<tr data-way="${way}"><th scope="row" data-t="linear.${way}"></th><td></td><td></td><td></td></tr>`;
-    return `
-      <div class="card">
-        <div class="row-formula formulas"><span>${formulas.softmax}</span><span>${formulas.linear}</span></div>
-        <div class="tools-row" data-control>
-          ${sliderHtml('linear-sharpness', 'linear.sharpness', [0, SHARPNESS.length - 1])}
-          ${sliderHtml('linear-window', 'linear.windowSize', LIMITS.linearWindow)}
-          <button type="button" class="button again" data-t="linear.again"></button>
-        </div>
-        <p class="placeholder" role="status"></p>
-        <div class="lab" hidden>
-          <div class="lab-main">${stageHtml('weights')}
-            <p class="verdict" data-t="linear.verdict"></p></div>
-          <div class="lab-side">
-            ${stageHtml('errors')}
-            <ul class="plot-key">${entry('window')}${entry('linear')}</ul>
-            <dl class="numbers">${NUMBERS.map(number).join('')}</dl>
-          </div>
-        </div>
-        <div class="tools-row" data-control>
-          ${sliderHtml('linear-length', 'linear.length', powers(LIMITS.linearLength))}
-          ${sliderHtml('linear-width', 'linear.width', powers(LIMITS.linearWidth))}
-        </div>
-        <div class="lab">
-          <div class="lab-main">${stageHtml('costs')}
-            <ul class="plot-key">${WAYS.map(entry).join('')}</ul></div>
-          <div class="lab-side">
-            <table class="data-table linear-costs">
-              <caption class="visually-hidden" data-t="linear.table"></caption>
-              <thead><tr><td></td><th scope="col" data-t="linear.grows"></th><th scope="col" data-t="linear.operations"></th><th scope="col" data-t="linear.kept"></th></tr></thead>
-              <tbody>${WAYS.map(row).join('')}</tbody>
-            </table>
-            <p class="verdict crossing"></p>
-          </div>
-        </div>
-        <p class="hint check-note"></p>
-      </div>`;
+  protected inputs({ state, frame, engine, look }: View): readonly unknown[] {
+    const asked = JSON.stringify([linearRequest(state), linearSizes(state)]);
+    return [asked, frame?.linear, engine.kind, look];
   }
 
-  protected override ready(): void {
-    const slide = (id: string, change: (place: number) => Partial<State>) => {
-      const slider = this.find(`#linear-${id}`, HTMLInputElement);
-      slider.addEventListener('input', () => this.change(change(Number(slider.value))));
-    };
-    slide('sharpness', (place) => ({ linearSharpness: SHARPNESS[place] ?? 1 }));
-    slide('window', (place) => ({ linearWindow: place }));
-    slide('length', (place) => ({ linearLength: 2 ** place }));
-    slide('width', (place) => ({ linearWidth: 2 ** place }));
-    this.find('.again', HTMLElement).addEventListener('click', () => {
-      const [first, last] = LIMITS.linearSeed;
-      this.change({ linearSeed: this.#seed < last ? this.#seed + 1 : first });
-    });
-    this.#stages = plotStages(this, FIGURES);
+  protected render(view: View): TemplateResult {
+    const sizes = linearSizes(view.state);
+    const result = (this.#result = view.frame?.linear ?? this.#result);
+    const checked = { tokens: TOKENS, width: WIDTH, operations: whole(result?.operations ?? 0) };
+    return html`<div class="card">
+      ${formulaRow(formula(formulas.softmax), formula(formulas.linear))}
+      ${this.#experiment(linearRequest(view.state))}
+      ${waiting(view, result !== null)}
+      ${result && errorsOf(result)}
+      ${this.#sizes(sizes)}
+      ${costsOf(sizes)}
+      <p class="hint check-note">${result && t('linear.check', checked)}</p>
+    </div>`;
   }
 
-  update({ state, frame, engine, look }: View): void {
-    const { sharpness, window, seed } = linearRequest(state);
-    const sizes = linearSizes(state);
-    this.#seed = seed;
-    const place = SHARPNESS.findIndex((each) => each >= sharpness);
-    showSlider(this, 'linear-sharpness', place, `c = ${sharpness}`);
-    showSlider(this, 'linear-window', window, `w = ${window}`);
-    showSlider(this, 'linear-length', Math.log2(sizes.tokens), `T = ${whole(sizes.tokens)}`);
-    showSlider(this, 'linear-width', Math.log2(sizes.width), `d = ${sizes.width}`);
-    const result = frame?.linear ?? null;
-    const lab = this.find('.lab', HTMLElement);
-    this.find('.placeholder', HTMLElement).hidden = result !== null || !lab.hidden;
-    this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : 'plots.loading'));
-    if (!this.changed(result, Object.values(sizes).join(), look)) return;
-    this.#showCosts(sizes);
-    if (!result) return;
-    lab.hidden = false;
-    this.#showErrors(result);
+  #experiment({ sharpness, window, seed }: ReturnType<typeof linearRequest>): TemplateResult {
+    return html`<div class="tools-row" data-control>
+      ${slider({
+        ...{ id: 'linear-sharpness', label: t('linear.sharpness'), words: `c = ${sharpness}` },
+        limits: [0, SHARPNESS.length - 1],
+        place: SHARPNESS.findIndex((each) => each >= sharpness),
+        take: (place) => this.change({ linearSharpness: SHARPNESS[place] ?? 1 }),
+      })}
+      ${slider({
+        ...{ id: 'linear-window', label: t('linear.windowSize'), words: `w = ${window}` },
+        ...{ limits: LIMITS.linearWindow, place: window },
+        take: (linearWindow) => this.change({ linearWindow }),
+      })}
+      ${button('again', t('linear.again'), () => this.change({ linearSeed: nextWithin(LIMITS.linearSeed, seed) }))}
+    </div>`;
   }
 
-  #showErrors(result: LinearResult): void {
-    const { errors, sharpness, operations } = result;
-    for (const way of NUMBERS) this.setText(`[data-number=${way}]`, percent(errors[way]));
-    const names = {
-      softmax: t('linear.softmax'),
-      window: t('linear.window'),
-      linear: t('linear.linear'),
-    };
-    const said = { sharpness, window: percent(errors.window), linear: percent(errors.linear) };
-    this.#stages?.weights.show({
-      height: WEIGHTS_HEIGHT,
-      label: t('linear.weightsPicture', { keys: TOKENS }),
-      draw: (width) => drawWeights(pagePen, width, result, names),
-    });
-    const titles = { x: t('linear.errorsX'), y: t('linear.errorsY') };
-    this.#stages?.errors.show({
-      height: ERRORS_HEIGHT,
-      label: t('linear.errorsPicture', said),
-      draw: (width) => drawErrors(pagePen, width, result, titles),
-    });
-    const checked = { tokens: TOKENS, width: WIDTH, operations: whole(operations) };
-    this.setText('.check-note', t('linear.check', checked));
-  }
-
-  #showCosts(sizes: ReturnType<typeof linearSizes>): void {
-    const operations = (way: Way) => withUnit(costOf(way, sizes).operations, 'FLOP');
-    for (const way of WAYS) {
-      const grows = { softmax: 'T² d', window: 'T w d', linear: 'T d²' }[way];
-      const cells = [grows, operations(way), whole(costOf(way, sizes).kept)];
-      this.querySelectorAll(`[data-way=${way}] td`).forEach((cell, i) =>
-        setText(cell, cells[i] ?? ''),
-      );
-    }
-    const ratio = costOf('softmax', sizes).operations / costOf('linear', sizes).operations;
-    const values = {
-      tokens: whole(sizes.tokens),
-      ratio: ratio < 10 ? ratio.toPrecision(2) : whole(Math.round(ratio)),
-      cross: 2 * sizes.width,
-    };
-    this.setText('.crossing', t('linear.crossing', values));
-    const titles = { x: t('linear.costsX'), y: t('linear.costsY') };
-    const said = {
-      tokens: whole(sizes.tokens),
-      ...{ softmax: operations('softmax'), window: operations('window') },
-      linear: operations('linear'),
-    };
-    this.#stages?.costs.show({
-      height: COSTS_HEIGHT,
-      label: t('linear.costsPicture', said),
-      draw: (width) => drawCosts(pagePen, width, sizes, titles),
-    });
+  #sizes({ tokens, width }: Sizes): TemplateResult {
+    return html`<div class="tools-row" data-control>
+      ${slider({
+        ...{ id: 'linear-length', label: t('linear.length'), words: `T = ${whole(tokens)}` },
+        ...{ limits: powers(LIMITS.linearLength), place: Math.log2(tokens) },
+        take: (place) => this.change({ linearLength: 2 ** place }),
+      })}
+      ${slider({
+        ...{ id: 'linear-width', label: t('linear.width'), words: `d = ${width}` },
+        ...{ limits: powers(LIMITS.linearWidth), place: Math.log2(width) },
+        take: (place) => this.change({ linearWidth: 2 ** place }),
+      })}
+    </div>`;
   }
 
   override figure({ state, frame }: View): Promise<Figure | null> {
     const result = frame?.linear ?? null;
     return Promise.resolve(result && linearFigure(result, linearSizes(state)));
   }
+}
+
+const entryOf = (way: Way) => keyEntry(`plot-${MARKS[way]}`, t(`linear.${way}`));
+
+function errorsOf(result: LinearResult): TemplateResult {
+  const { errors, sharpness } = result;
+  const numbers = { window: percent(errors.window), linear: percent(errors.linear) };
+  const names = {
+    ...{ softmax: t('linear.softmax'), window: t('linear.window') },
+    linear: t('linear.linear'),
+  };
+  const titles = { x: t('linear.errorsX'), y: t('linear.errorsY') };
+  return html`<div class="lab">
+    <div class="lab-main">
+      ${stage('weights', {
+        height: WEIGHTS_HEIGHT,
+        label: t('linear.weightsPicture', { keys: TOKENS }),
+        draw: (width) => drawWeights(pagePen, width, result, names),
+      })}
+      <p class="verdict">${t('linear.verdict')}</p>
+    </div>
+    <div class="lab-side">
+      ${stage('errors', {
+        height: ERRORS_HEIGHT,
+        label: t('linear.errorsPicture', { sharpness, ...numbers }),
+        draw: (width) => drawErrors(pagePen, width, result, titles),
+      })}
+      <ul class="plot-key">${entryOf('window')}${entryOf('linear')}</ul>
+      ${numberList(numbers, (way) => t(`linear.error.${way}`))}
+    </div>
+  </div>`;
+}
+
+function costsOf(sizes: Sizes): TemplateResult {
+  const operations = (way: Way) => withUnit(costOf(way, sizes).operations, 'FLOP');
+  const row = (way: Way) =>
+    html`<tr data-way=${way}><th scope="row">${t(`linear.${way}`)}</th>
+      <td>${GROWS[way]}</td><td>${operations(way)}</td><td>${whole(costOf(way, sizes).kept)}</td></tr>`;
+  const ratio = costOf('softmax', sizes).operations / costOf('linear', sizes).operations;
+  const tokens = whole(sizes.tokens);
+  const titles = { x: t('linear.costsX'), y: t('linear.costsY') };
+  const said = { softmax: operations('softmax'), window: operations('window') };
+  return html`<div class="lab">
+    <div class="lab-main">
+      ${stage('costs', {
+        height: COSTS_HEIGHT,
+        label: t('linear.costsPicture', { tokens, ...said, linear: operations('linear') }),
+        draw: (width) => drawCosts(pagePen, width, sizes, titles),
+      })}
+      <ul class="plot-key">${WAYS.map(entryOf)}</ul>
+    </div>
+    <div class="lab-side">
+      <table class="data-table linear-costs">
+        <caption class="visually-hidden">${t('linear.table')}</caption>
+        ${tableHead([null, t('linear.grows'), t('linear.operations'), t('linear.kept')])}
+        <tbody>${WAYS.map(row)}</tbody>
+      </table>
+      <p class="verdict crossing">${t('linear.crossing', {
+        ...{ tokens, cross: 2 * sizes.width },
+        ratio: ratio < 10 ? ratio.toPrecision(2) : whole(Math.round(ratio)),
+      })}</p>
+    </div>
+  </div>`;
 }
 
 customElements.define('qkv-panel-linear', LinearPanel);

@@ -38,6 +38,10 @@ export const slider = (of: Slider): TemplateResult => html`
 export const button = (className: string, words: Content, press: () => void): TemplateResult =>
   html`<button type="button" class="button ${className}" @click=${press}>${words}</button>`;
 
+/** The number after this one, for a button that asks for other random numbers; after the last comes the first. */
+export const nextWithin = ([first, last]: readonly [number, number], now: number): number =>
+  now < last ? now + 1 : first;
+
 /** Radio buttons of one name, each with its words. */
 export const radios = <Value extends string>(
   name: string,

@@ -1,14 +1,15 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Content } from './texts';
 
-/** Numbers with their names, beside a drawing. */
-export const numberList = (
-  all: readonly (readonly [name: string, label: Content, value: string])[],
-): TemplateResult => {
-  const entry = ([name, label, value]: (typeof all)[number]) =>
-    html`<div><dt>${label}</dt><dd data-number=${name}>${value}</dd></div>`;
-  return html`<dl class="numbers">${all.map(entry)}</dl>`;
-};
+/** Numbers beside a drawing, each with what it is called. */
+export function numberList<Name extends string>(
+  numbers: Readonly<Record<Name, string>>,
+  labelOf: (name: Name) => Content,
+): TemplateResult {
+  const entry = (name: Name) =>
+    html`<div><dt>${labelOf(name)}</dt><dd data-number=${name}>${numbers[name]}</dd></div>`;
+  return html`<dl class="numbers">${(Object.keys(numbers) as Name[]).map(entry)}</dl>`;
+}
 
 /** The heads of columns; null: an empty corner above the heads of rows. */
 export const tableHead = (names: readonly (Content | null)[]): TemplateResult => {
