@@ -68,7 +68,9 @@ class ExtrapolationPanel extends LitPanel {
           take: (place) => this.change({ extrapolationTrained: 2 ** place }),
         })}</div>
         <button type="button" class="button other" data-control @click=${() =>
-          this.change({ extrapolationSeed: nextWithin(LIMITS.extrapolationSeed, seed) })}>${t('extrapolation.other')}</button>
+          this.change({
+            extrapolationSeed: nextWithin(LIMITS.extrapolationSeed, seed),
+          })}>${t('extrapolation.other')}</button>
         ${button('primary run', t('extrapolation.run'), () => this.#run())}
       </div>
       <p class="hint told" role="status">${this.#status()}</p>

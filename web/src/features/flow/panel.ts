@@ -1,10 +1,13 @@
 import './style.css';
+import { html, type TemplateResult } from 'lit-html';
 import { LIMITS } from '../../state/state';
-import { find } from '../../ui/dom';
 import type { Figure } from '../../ui/export_figure';
+import { button, slider } from '../../ui/lit/controls';
+import { tableHead } from '../../ui/lit/tables';
 import { four } from '../../ui/numbers';
 import { D_K, D_MODEL } from '../../domain/sources';
-import { isCurrent, Panel, type View } from '../panel';
+import { LitPanel } from '../lit_panel';
+import { isCurrent, type View } from '../panel';
 import { t } from './feature';
 import { paintCells, rangeOf } from './page/cells';
 import { flowFigure } from './page/figure';
@@ -15,104 +18,87 @@ import type { FlowResult } from './worker/frame_feature';
 const SEEN = 0.0005;
 
 const canvas = (name: string, width: number, height: number) =>
-  `<canvas class="flow-cells" data-cells="${name}" width="${width}" height="${height}" aria-hidden="true"></canvas>`;
+  html`<canvas class="flow-cells" data-cells=${name} width=${width} height=${height} aria-hidden="true"></canvas>`;
+
+const arrow = html`<span class="flow-arrow" aria-hidden="true">↓</span>`;
 
 /** x times one matrix: the matrix, and the vector below it. */
-const projection = (role: 'q' | 'k' | 'v') => `
+const projection = (role: 'q' | 'k' | 'v') => html`
   <figure class="flow-projection">
     <figcaption>W<sub>${role.toUpperCase()}</sub></figcaption>
-    ${canvas(`w${role}`, D_K, D_MODEL)}
-    <span class="flow-arrow" aria-hidden="true">↓</span>
-    ${canvas(role, D_K, 1)}
+    ${canvas(`w${role}`, D_K, D_MODEL)}${arrow}${canvas(role, D_K, 1)}
     <span class="role role-${role}">${role}</span>
   </figure>`;
 
 /** One token through one head: x, three matrices, the weights, the output. */
-class FlowPanel extends Panel {
+class FlowPanel extends LitPanel {
   /** Whose matrices are painted. */
   #painted = '';
 
-  protected template(): string {
-    const [least, most] = LIMITS.flowShift;
-    return `
-      <div class="card flow">
-        <p class="hint flow-missing" role="status" hidden></p>
-        <div class="flow-tools" data-control>
-          <div class="control"><label for="flow-part" data-t="flow.part"></label>
-            <span class="with-number"><input id="flow-part" type="range" min="0" max="${D_MODEL - 1}" step="1">
-              <output for="flow-part"></output></span></div>
-          <div class="control"><label for="flow-shift" data-t="flow.shift"></label>
-            <span class="with-number"><input id="flow-shift" type="range" min="${least}" max="${most}" step="0.05">
-              <output for="flow-shift"></output></span></div>
-          <button type="button" class="button flow-reset" data-t="flow.reset"></button>
-        </div>
-        <div class="flow-stages">
-          <section class="flow-stage">
-            <h3 data-t="flow.project"></h3>
-            <div class="flow-projections">
-              <figure class="flow-x"><figcaption>x</figcaption><span class="flow-strip">${canvas('x', 1, D_MODEL)}<i class="flow-mark"></i></span></figure>
-              ${(['q', 'k', 'v'] as const).map(projection).join('')}
-            </div>
-          </section>
-          <section class="flow-stage">
-            <h3 data-t="flow.compare"></h3>
-            <table class="data-table flow-keys">
-              <thead><tr><th scope="col" data-t="flow.key"></th><th scope="col" data-t="flow.score"></th><th scope="col" data-t="flow.weight"></th></tr></thead>
-              <tbody></tbody>
-            </table>
-            <p class="hint flow-others"></p>
-          </section>
-          <section class="flow-stage">
-            <h3 data-t="flow.mix"></h3>
-            <div class="flow-out">
-              <figure><figcaption data-t="flow.mixed"></figcaption>${canvas('mixed', D_K, 1)}</figure>
-              <span class="flow-arrow" aria-hidden="true">↓</span>
-              <figure><figcaption>W<sub>O</sub></figcaption>${canvas('wo', D_MODEL, D_K)}</figure>
-              <span class="flow-arrow" aria-hidden="true">↓</span>
-              <figure><figcaption data-t="flow.output"></figcaption>${canvas('output', D_MODEL, 1)}</figure>
-            </div>
-          </section>
-        </div>
-        <p class="told flow-told" role="status"></p>
-        <p class="hint flow-fields" data-t="flow.fields"></p>
-      </div>`;
+  protected inputs(view: View): readonly unknown[] {
+    const { part, shift } = flowRequest(view.state);
+    return [resultOf(view), view.list, view.look, part, shift, view.state.source];
   }
 
-  protected override ready(): void {
-    const part = this.find('#flow-part', HTMLInputElement);
-    part.addEventListener('input', () => this.change({ flowPart: +part.value, flowShift: null }));
-    const shift = this.find('#flow-shift', HTMLInputElement);
-    shift.addEventListener('input', () => this.change({ flowShift: +shift.value || null }));
-    this.find('.flow-reset', HTMLElement).addEventListener('click', () => {
-      this.change({ flowShift: null });
-    });
-    const strip = this.find('.flow-strip', HTMLElement);
-    strip.addEventListener('click', ({ clientY }) => {
-      const { top, height } = strip.getBoundingClientRect();
+  protected render(view: View): TemplateResult {
+    const { state, list } = view;
+    const result = resultOf(view);
+    if (!result)
+      return html`<div class="card flow"><p class="hint flow-missing" role="status">${t(missingKey(view))}</p></div>`;
+    const { shift } = flowRequest(state);
+    return html`<div class="card flow">
+      ${this.#tools(view, result)}
+      <div class="flow-stages">
+        <section class="flow-stage">
+          <h3>${t('flow.project')}</h3>
+          <div class="flow-projections">
+            <figure class="flow-x"><figcaption>x</figcaption>${this.#strip(result)}</figure>
+            ${(['q', 'k', 'v'] as const).map(projection)}
+          </div>
+        </section>
+        ${keysOf(result, list.tokens)}
+        <section class="flow-stage">
+          <h3>${t('flow.mix')}</h3>
+          <div class="flow-out">
+            <figure><figcaption>${t('flow.mixed')}</figcaption>${canvas('mixed', D_K, 1)}</figure>
+            ${arrow}
+            <figure><figcaption>W<sub>O</sub></figcaption>${canvas('wo', D_MODEL, D_K)}</figure>
+            ${arrow}
+            <figure><figcaption>${t('flow.output')}</figcaption>${canvas('output', D_MODEL, 1)}</figure>
+          </div>
+        </section>
+      </div>
+      <p class="told flow-told" role="status">${toldOf(result, list.tokens, shift)}</p>
+      <p class="hint flow-fields" ?hidden=${state.source !== 'constructed'}>${t('flow.fields')}</p>
+    </div>`;
+  }
+
+  #tools({ state }: View, { was }: FlowResult): TemplateResult {
+    const { part, shift } = flowRequest(state);
+    return html`<div class="flow-tools" data-control>
+      ${slider({
+        ...{ id: 'flow-part', label: t('flow.part'), limits: [0, D_MODEL - 1] },
+        ...{ place: part, words: String(part) },
+        take: (flowPart) => this.change({ flowPart, flowShift: null }),
+      })}
+      ${slider({
+        ...{ id: 'flow-shift', label: t('flow.shift'), limits: LIMITS.flowShift, step: 0.05 },
+        ...{ place: shift, words: four(was + shift) },
+        take: (place) => this.change({ flowShift: place || null }),
+      })}
+      ${button('flow-reset', t('flow.reset'), () => this.change({ flowShift: null }))}
+    </div>`;
+  }
+
+  /** x, of which a click chooses a number. */
+  #strip({ part }: FlowResult): TemplateResult {
+    const choose = ({ currentTarget, clientY }: MouseEvent) => {
+      const { top, height } = (currentTarget as Element).getBoundingClientRect();
       const at = Math.floor(((clientY - top) / height) * D_MODEL);
       this.change({ flowPart: Math.max(0, Math.min(D_MODEL - 1, at)), flowShift: null });
-    });
-  }
-
-  update(view: View): void {
-    const { state, list, look } = view;
-    const { part, shift } = flowRequest(state);
-    this.find('#flow-part', HTMLInputElement).value = String(part);
-    this.find('#flow-shift', HTMLInputElement).value = String(shift);
-    this.setText('output[for=flow-part]', String(part));
-    const result = resultOf(view);
-    if (!this.changed(result, list, look, shift, state.source)) return;
-    this.setText('output[for=flow-shift]', result ? four(result.was + shift) : '');
-    const missing = this.find('.flow-missing', HTMLElement);
-    missing.hidden = result !== null;
-    this.setText('.flow-missing', result ? '' : t(missingKey(view)));
-    this.find('.flow-stages', HTMLElement).hidden = result === null;
-    this.find('.flow-tools', HTMLElement).hidden = result === null;
-    this.find('.flow-fields', HTMLElement).hidden = !result || state.source !== 'constructed';
-    this.setText('.flow-told', result ? toldOf(result, list.tokens, shift) : '');
-    if (!result) return;
-    this.#paint(result, `${layerOf(view)} ${look}`);
-    this.#showKeys(result, list.tokens);
+    };
+    const mark = `top: ${((part + 0.5) / D_MODEL) * 100}%`;
+    return html`<span class="flow-strip" @click=${choose}>${canvas('x', 1, D_MODEL)}<i class="flow-mark" .style=${mark}></i></span>`;
   }
 
   override figure(view: View): Promise<Figure | null> {
@@ -120,42 +106,34 @@ class FlowPanel extends Panel {
     return Promise.resolve(result && flowFigure(result, view.list.tokens));
   }
 
-  #cells(name: string): HTMLCanvasElement {
-    return this.find(`[data-cells=${name}]`, HTMLCanvasElement);
+  protected override rendered(view: View): void {
+    const result = resultOf(view);
+    const layer = result ? `${layerOf(view)} ${view.look}` : '';
+    if (result) this.#paint(result, layer !== this.#painted);
+    this.#painted = layer;
   }
 
-  #paint(result: FlowResult, layer: string): void {
-    const { matrices, x, q, k, v, mixed, output, part } = result;
+  #paint({ matrices, x, q, k, v, mixed, output }: FlowResult, isNew: boolean): void {
     const { wq, wk, wv, wo } = matrices;
-    if (layer !== this.#painted) {
-      this.#painted = layer;
-      for (const [name, values] of Object.entries({ wq, wk, wv, wo })) {
-        paintCells(this.#cells(name), values, rangeOf(values));
-      }
+    const cells = { ...(isNew && { wq, wk, wv, wo }), x, q, k, v, mixed, output };
+    for (const [name, values] of Object.entries(cells)) {
+      paintCells(this.find(`[data-cells=${name}]`, HTMLCanvasElement), values, rangeOf(values));
     }
-    paintCells(this.#cells('x'), x, rangeOf(x));
-    for (const [name, values] of Object.entries({ q, k, v, mixed })) {
-      paintCells(this.#cells(name), values, rangeOf(values));
-    }
-    paintCells(this.#cells('output'), output, rangeOf(output));
-    this.find('.flow-mark', HTMLElement).style.top = `${((part + 0.5) / D_MODEL) * 100}%`;
   }
+}
 
-  #showKeys({ keys, others }: FlowResult, tokens: readonly string[]): void {
-    const rows = keys.map(({ key, score, weight, before }) => {
-      const row = document.createElement('tr');
-      row.innerHTML =
-        '<th scope="row"><bdi class="token"></bdi></th><td></td><td><span class="bar"><i></i><u></u></span><span></span></td>';
-      find(row, 'bdi', HTMLElement).append(tokens[key] ?? '');
-      find(row, 'td', HTMLElement).append(four(score));
-      find(row, 'i', HTMLElement).style.width = `${weight * 100}%`;
-      find(row, 'u', HTMLElement).style.left = `${before * 100}%`;
-      find(row, 'td:last-child > span:last-child', HTMLElement).append(four(weight));
-      return row;
-    });
-    this.find('tbody', HTMLElement).replaceChildren(...rows);
-    this.setText('.flow-others', others > 0 ? t('flow.others', { count: others }) : '');
-  }
+function keysOf({ keys, others }: FlowResult, tokens: readonly string[]): TemplateResult {
+  const row = ({ key, score, weight, before }: FlowResult['keys'][number]) => html`
+    <tr><th scope="row"><bdi class="token">${tokens[key]}</bdi></th><td>${four(score)}</td>
+      <td><span class="bar"><i .style=${`width: ${weight * 100}%`}></i><u .style=${`left: ${before * 100}%`}></u></span><span>${four(weight)}</span></td></tr>`;
+  return html`<section class="flow-stage">
+    <h3>${t('flow.compare')}</h3>
+    <table class="data-table flow-keys">
+      ${tableHead([t('flow.key'), t('flow.score'), t('flow.weight')])}
+      <tbody>${keys.map(row)}</tbody>
+    </table>
+    <p class="hint flow-others">${others > 0 ? t('flow.others', { count: others }) : ''}</p>
+  </section>`;
 }
 
 /** Why there is nothing to show. */

@@ -1,11 +1,13 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import formulas from '../formulas.json';
-import { richOf } from '../../../i18n/i18n';
-import { sliderHtml, showSlider } from '../../../ui/controls';
+import { button, nextWithin, slider } from '../../../ui/lit/controls';
+import { keyEntry, pointEntry, stage } from '../../../ui/lit/plots';
+import { formula, formulaRow, rich } from '../../../ui/lit/texts';
 import { percent } from '../../../ui/numbers';
 import { pagePen } from '../../../ui/plot';
-import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
 import { formatFragment, LIMITS, type State } from '../../../state/state';
-import { Panel, type View } from '../../panel';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import { t } from '../feature';
 import { coverShare, LABELINGS } from '../shared/capacity';
 import { boundsRequest } from '../state';
@@ -19,67 +21,57 @@ const OVERFIT: Partial<State> = {
 };
 
 /** How many rows H heads can fit in every way: the VC dimension, and labelings that are tried. */
-export class CapacityPart extends Panel {
-  #seed = 1;
-  #stage: PlotStage | null = null;
+export class CapacityPart extends LitPanel {
+  /** The latest; a new one takes a moment. */
+  #found: Capacity | null = null;
 
-  protected template(): string {
-    return `
-      <h3 data-t="bounds.capacity.title"></h3>
-      <p data-t="bounds.capacity.intro"></p>
-      <div class="row-formula formulas"><span>${formulas.capacity}</span><span>${formulas.count}</span></div>
+  protected inputs({ state, frame, look }: View): readonly unknown[] {
+    const { heads, seed } = boundsRequest(state);
+    return [heads, seed, linkOf(state), frame?.bounds?.capacity, look];
+  }
+
+  protected render({ state, frame }: View): TemplateResult {
+    const { heads, seed } = boundsRequest(state);
+    const found = (this.#found = frame?.bounds?.capacity ?? this.#found);
+    const live = { heads: String(found?.heads ?? '…') };
+    return html`
+      <h3>${t('bounds.capacity.title')}</h3>
+      <p>${t('bounds.capacity.intro')}</p>
+      ${formulaRow(formula(formulas.capacity, live), formula(formulas.count, live))}
       <div class="tools-row" data-control>
-        ${sliderHtml('bounds-heads', 'bounds.heads', LIMITS.boundsHeads)}
-        <button type="button" class="button again" data-t="bounds.again"></button>
+        ${slider({
+          ...{ id: 'bounds-heads', label: t('bounds.heads'), limits: LIMITS.boundsHeads },
+          ...{ place: heads, words: `H = ${heads}` },
+          take: (boundsHeads) => this.change({ boundsHeads }),
+        })}
+        ${button('again', t('bounds.again'), () => this.change({ boundsSeed: nextWithin(LIMITS.boundsSeed, seed) }))}
       </div>
       <div class="bounds-lab">
-        <div>${stageHtml('capacity')}
+        <div>${found ? plotOf(found) : nothing}
           <ul class="plot-key">
-            <li><svg width="12" height="12" aria-hidden="true"><circle class="plot-scaled-point" cx="6" cy="6" r="4"/></svg><span data-t="bounds.key.fit"></span></li>
-            ${keyEntryHtml('plot-theory', '<span data-t="bounds.key.cover"></span>')}
+            ${pointEntry('plot-scaled-point', t('bounds.key.fit'))}${keyEntry('plot-theory', t('bounds.key.cover'))}
           </ul></div>
         <div class="bounds-words">
-          <p class="verdict bounds-fit"></p>
-          <p data-t="bounds.capacity.assumes"></p>
-          <p><span data-t="bounds.capacity.trained"></span> <a class="to-learn" data-t="bounds.capacity.link"></a></p>
+          <p class="verdict bounds-fit">${found && rich('bounds.capacity.verdict', wordsOf(found))}</p>
+          <p>${t('bounds.capacity.assumes')}</p>
+          <p><span>${t('bounds.capacity.trained')}</span> <a class="to-learn" href=${linkOf(state)}>${t('bounds.capacity.link')}</a></p>
         </div>
       </div>`;
   }
+}
 
-  protected override ready(): void {
-    const slider = this.find('#bounds-heads', HTMLInputElement);
-    slider.addEventListener('input', () => this.change({ boundsHeads: Number(slider.value) }));
-    this.find('.again', HTMLElement).addEventListener('click', () => {
-      const [first, last] = LIMITS.boundsSeed;
-      this.change({ boundsSeed: this.#seed < last ? this.#seed + 1 : first });
-    });
-    this.#stage = plotStages(this, ['capacity']).capacity;
-  }
+const linkOf = (state: State) => formatFragment({ ...state, ...OVERFIT });
 
-  update({ state, frame, look }: View): void {
-    const { heads, seed } = boundsRequest(state);
-    this.#seed = seed;
-    showSlider(this, 'bounds-heads', heads, `H = ${heads}`);
-    const link = this.find('.to-learn', HTMLAnchorElement);
-    const href = formatFragment({ ...state, ...OVERFIT });
-    if (link.getAttribute('href') !== href) link.setAttribute('href', href);
-    const found = frame?.bounds?.capacity;
-    if (!found || !this.changed(found, look)) return;
-    this.find('[data-live=heads]', Element).textContent = String(found.heads);
-    const words = wordsOf(found);
-    this.find('.bounds-fit', HTMLElement).replaceChildren(
-      ...richOf('bounds.capacity.verdict', words),
-    );
-    const titles = {
-      ...{ x: t('bounds.capacity.x'), y: t('bounds.capacity.y') },
-      ...{ all: 'H + 1', half: '2 (H + 1)' },
-    };
-    this.#stage?.show({
-      height: CAPACITY_HEIGHT,
-      label: t('bounds.capacity.picture', words),
-      draw: (width) => drawCapacity(pagePen, width, found, titles),
-    });
-  }
+function plotOf(found: Capacity): TemplateResult {
+  const titles = {
+    ...{ x: t('bounds.capacity.x'), y: t('bounds.capacity.y') },
+    ...{ all: 'H + 1', half: '2 (H + 1)' },
+  };
+  return stage('capacity', {
+    height: CAPACITY_HEIGHT,
+    label: t('bounds.capacity.picture', wordsOf(found)),
+    draw: (width) => drawCapacity(pagePen, width, found, titles),
+  });
 }
 
 function wordsOf({ heads, points }: Capacity) {

@@ -1,11 +1,14 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import formulas from '../formulas.json';
-import { richOf } from '../../../i18n/i18n';
-import { sliderHtml, showSlider } from '../../../ui/controls';
+import { slider } from '../../../ui/lit/controls';
+import { keyEntry, pointEntry, stage } from '../../../ui/lit/plots';
+import { numberList } from '../../../ui/lit/tables';
+import { formula, formulaRow, rich } from '../../../ui/lit/texts';
 import { digits } from '../../../ui/numbers';
 import { pagePen } from '../../../ui/plot';
-import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
 import { LIMITS, type State } from '../../../state/state';
-import { Panel, type View } from '../../panel';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import { t } from '../feature';
 import { ball, beta, ROWS, sharp, type Norms } from '../shared/stability';
 import { boundsRequest, boundsRowsOf } from '../state';
@@ -22,7 +25,6 @@ const SLIDERS = [
   ['τ', 'boundsFactor', 'factor'],
 ] as const satisfies readonly (readonly [string, keyof State, keyof Norms])[];
 
-const NUMBERS = ['beta', 'ball', 'sharp', 'built', 'random'] as const;
 const CURVES = [
   ['plot-critical', 'beta', ''],
   ['plot-theory-outside', 'ball', ''],
@@ -35,95 +37,75 @@ const toPlace = (value: number) => Math.round(100 * Math.log10(value));
 const fromPlace = (place: number) => Number((10 ** (place / 100)).toPrecision(2));
 
 /** Uniform stability of attention: the bound, what follows from the same norms besides, and what is measured. */
-export class StabilityPart extends Panel {
-  #stage: PlotStage | null = null;
+export class StabilityPart extends LitPanel {
+  /** The latest; a new one takes a moment. */
+  #found: Stability | null = null;
 
-  protected template(): string {
+  protected inputs({ state, frame, look }: View): readonly unknown[] {
+    const asked = JSON.stringify(boundsRequest(state).norms);
+    return [asked, boundsRowsOf(state), frame?.bounds?.stability, look];
+  }
+
+  protected render({ state, frame }: View): TemplateResult {
+    const rows = boundsRowsOf(state);
+    const found = (this.#found = frame?.bounds?.stability ?? this.#found);
+    const live = { beta: found ? numbersOf(found, rows).beta : '…' };
+    return html`
+      <h3>${t('bounds.stability.title')}</h3>
+      <p>${rich('bounds.stability.intro')}</p>
+      ${formulaRow(formula(formulas.stability, live), formula(formulas.sharp, live))}
+      ${this.#sliders(boundsRequest(state).norms, rows)}
+      ${found ? labOf(found, rows) : nothing}
+      <p class="hint">${t('bounds.stability.check')}</p>`;
+  }
+
+  #sliders(norms: Norms, rows: number): TemplateResult {
     const sliders = SLIDERS.map(([, field, name]) => {
       const [low, high] = LIMITS[field];
-      return sliderHtml(`bounds-${name}`, `bounds.${name}`, [toPlace(low), toPlace(high)]);
+      return slider({
+        ...{ id: `bounds-${name}`, label: rich(`bounds.${name}`), words: String(norms[name]) },
+        ...{ limits: [toPlace(low), toPlace(high)], place: toPlace(norms[name]) },
+        take: (place) => this.change({ [field]: fromPlace(place) }),
+      });
     });
-    const number = (name: string) =>
-      `<div><dt data-t="bounds.number.${name}"></dt><dd data-number="${name}"></dd></div>`;
-    const entries = CURVES.map(([line, name, point]) =>
-      keyEntryHtml(line, `<span data-t="bounds.number.${name}"></span>`, point),
-    );
-    return `
-      <h3 data-t="bounds.stability.title"></h3>
-      <p data-t="bounds.stability.intro"></p>
-      <div class="row-formula formulas"><span>${formulas.stability}</span><span>${formulas.sharp}</span></div>
-      <div class="tools-row bounds-sliders" data-control>
-        ${sliders.join('')}
-        ${sliderHtml('bounds-rows', 'bounds.rows', [0, ROWS.length - 1])}
-      </div>
-      <div class="bounds-lab">
-        <div>${stageHtml('stability')}
-          <ul class="plot-key">${entries.join('')}
-            <li><svg width="12" height="12" aria-hidden="true"><circle class="plot-plain-point" cx="6" cy="6" r="4"/></svg><span data-t="bounds.number.built"></span></li>
-          </ul></div>
-        <div class="bounds-words">
-          <dl class="numbers">${NUMBERS.map(number).join('')}</dl>
-          <p class="verdict bounds-moved"></p>
-          <p data-t="bounds.stability.meaning"></p>
-        </div>
-      </div>
-      <p class="hint" data-t="bounds.stability.check"></p>`;
+    return html`<div class="tools-row bounds-sliders" data-control>
+      ${sliders}
+      ${slider({
+        ...{ id: 'bounds-rows', label: t('bounds.rows'), words: String(rows) },
+        ...{ limits: [0, ROWS.length - 1], place: ROWS.indexOf(rows) },
+        take: (place) => this.change({ boundsRows: ROWS[place] ?? 2 }),
+      })}
+    </div>`;
   }
+}
 
-  protected override ready(): void {
-    for (const [, field, name] of SLIDERS) {
-      const slider = this.find(`#bounds-${name}`, HTMLInputElement);
-      slider.addEventListener('input', () =>
-        this.change({ [field]: fromPlace(Number(slider.value)) }),
-      );
-    }
-    const rows = this.find('#bounds-rows', HTMLInputElement);
-    rows.addEventListener('input', () =>
-      this.change({ boundsRows: ROWS[Number(rows.value)] ?? 2 }),
-    );
-    this.#stage = plotStages(this, ['stability']).stability;
-  }
-
-  update({ state, frame, look }: View): void {
-    const { norms } = boundsRequest(state);
-    const rows = boundsRowsOf(state);
-    for (const [, , name] of SLIDERS) {
-      showSlider(this, `bounds-${name}`, toPlace(norms[name]), String(norms[name]));
-    }
-    showSlider(this, 'bounds-rows', ROWS.indexOf(rows), String(rows));
-    const found = frame?.bounds?.stability;
-    if (!found || !this.changed(found, rows, look)) return;
-    this.#tell(found, rows);
-    const titles = { x: t('bounds.stability.x'), y: t('bounds.stability.y') };
-    this.#stage?.show({
+function labOf(found: Stability, rows: number): TemplateResult {
+  const listed = numbersOf(found, rows);
+  const numbers = { ...listed, rows };
+  const titles = { x: t('bounds.stability.x'), y: t('bounds.stability.y') };
+  const entries = CURVES.map(([line, name, point]) =>
+    keyEntry(line, rich(`bounds.number.${name}`), point),
+  );
+  const move = found.random[ROWS.indexOf(rows)] ?? 0;
+  const times = digits(beta(found.norms, rows) / move, 2);
+  return html`<div class="bounds-lab">
+    <div>${stage('stability', {
       height: STABILITY_HEIGHT,
-      label: t('bounds.stability.picture', numbersOf(found, rows)),
+      label: t('bounds.stability.picture', numbers),
       draw: (width) => drawStability(pagePen, width, found, { rows, titles }),
-    });
-  }
-
-  #tell(found: Stability, rows: number): void {
-    const numbers = numbersOf(found, rows);
-    for (const name of NUMBERS) this.setText(`[data-number=${name}]`, numbers[name]);
-    this.find('[data-live=beta]', Element).textContent = numbers.beta;
-    const move = found.random[ROWS.indexOf(rows)] ?? 0;
-    const times = digits(beta(found.norms, rows) / move, 2);
-    const measured = richOf(`bounds.stability.${move > 0 ? 'measured' : 'still'}`, {
-      ...numbers,
-      times,
-    });
-    this.find('.bounds-moved', HTMLElement).replaceChildren(
-      ...measured,
-      ' ',
-      ...richOf('bounds.stability.verdict', numbers),
-    );
-  }
+    })}
+      <ul class="plot-key">${entries}${pointEntry('plot-plain-point', t('bounds.number.built'))}</ul></div>
+    <div class="bounds-words">
+      ${numberList(listed, (name) => rich(`bounds.number.${name}`))}
+      <p class="verdict bounds-moved">${rich(`bounds.stability.${move > 0 ? 'measured' : 'still'}`, { ...numbers, times })} ${rich('bounds.stability.verdict', numbers)}</p>
+      <p>${rich('bounds.stability.meaning')}</p>
+    </div>
+  </div>`;
 }
 
 function numbersOf({ norms, random, built }: Stability, rows: number) {
   const at = ROWS.indexOf(rows);
   return {
-    rows,
     beta: digits(beta(norms, rows), 4),
     ball: digits(ball(norms), 4),
     sharp: digits(sharp(norms, rows), 4),
