@@ -98,13 +98,19 @@ test('words: a word that is typed has its neighbours, and one that has no vector
   assert.match(text('qkv-words-neighbours .words-list'), /^prince0\.769queen/);
   assert.match(text('.words-cosine'), /^cos\(king, dog\) = 0\.\d{3}$/);
   enter(near, 'unfriendliness');
-  const unknown = panel.querySelector('.words-unknown');
-  assert.ok(!unknown.hidden && panel.querySelector('.words-known').hidden);
-  assert.match(unknown.textContent, /is not among these 5,000 words/);
+  const shown = () => [...panel.querySelectorAll('.words-known, .words-unknown, .words-none')];
+  assert.deepEqual(
+    shown().map(({ className }) => className),
+    ['words-unknown'],
+  );
+  assert.match(text('.words-unknown'), /is not among these 5,000 words/);
   assert.match(text('.words-relatives'), /^friendly \(0\.219\)/);
   assert.equal(all('.words-pieces .token').length, 14 + 13 + 12 + 11 + 1);
   enter(near, '');
-  assert.ok(unknown.hidden && !panel.querySelector('.words-none').hidden);
+  assert.deepEqual(
+    shown().map(({ className }) => className),
+    ['hint words-none'],
+  );
 });
 
 test('words: an analogy of the reader, with its runner-up and the nearest of all', async () => {
@@ -132,7 +138,12 @@ test('words: TF-IDF is worked out for the chosen word', async () => {
   assert.deepEqual([state().wordsText, all('.words-counts tbody tr').length], [null, 12]);
   enter(all('#words-text')[0], ' ');
   assert.equal(state().wordsText, '');
-  assert.ok(all('.words-counted')[0].hidden);
+  assert.equal(
+    all('.words-counted, .words-empty')
+      .map(({ className }) => className)
+      .join(),
+    'words-empty',
+  );
 });
 
 test('words: in Chinese words have their meanings', async () => {

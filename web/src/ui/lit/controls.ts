@@ -55,6 +55,16 @@ export const radios = <Value extends string>(
         @change=${() => take(value)}><span>${words}</span></label>`,
   );
 
+/** What a select offers. */
+export const options = (
+  choices: readonly (readonly [value: string, words: string])[],
+  chosen: string,
+): Content =>
+  choices.map(
+    ([value, words]) =>
+      html`<option value=${value} .selected=${live(value === chosen)}>${words}</option>`,
+  );
+
 /** A box to check, with its words. */
 export const checkBox = (
   id: string,
@@ -88,6 +98,25 @@ class NumericBox extends Directive {
 
 /** In the tag of a box: its number, and what takes another one that is typed. */
 export const numeric = directive(NumericBox);
+
+/** What a box is typed into keeps while it has the focus, and what says the same. */
+class TypedText extends Directive {
+  render(_text: string, _plain?: (typed: string) => string, _isNew?: boolean): typeof noChange {
+    return noChange;
+  }
+  override update(
+    { element }: ElementPart,
+    [text, plain = (typed) => typed.trim(), isNew = false]: Parameters<TypedText['render']>,
+  ): typeof noChange {
+    const box = element as HTMLInputElement | HTMLTextAreaElement;
+    const isTyping = document.activeElement === box && !isNew;
+    if (!isTyping && plain(box.value) !== plain(text)) box.value = text;
+    return noChange;
+  }
+}
+
+/** In the tag of a box: its text, which is not written while somebody types, nor where `plain` makes the same of both. */
+export const typedText = directive(TypedText);
 
 /** A score that may be typed, behind its symbol. */
 export const scoreBox = (

@@ -1,4 +1,4 @@
-import { html, noChange, svg, type ElementPart, type TemplateResult } from 'lit-html';
+import { html, noChange, nothing, svg, type ElementPart, type TemplateResult } from 'lit-html';
 import { Directive, directive } from 'lit-html/directive.js';
 import { PlotStage, type Plot } from '../plot_stage';
 import type { Content } from './texts';
@@ -16,9 +16,9 @@ class Drawn extends Directive {
 }
 const drawn = directive(Drawn);
 
-/** An element with a plot, which is drawn again when the width of the element changes. */
-export const stage = (name: string, plot: Plot): TemplateResult =>
-  html`<div class="plot-stage" data-figure=${name} ${drawn(plot)}></div>`;
+/** An element with a plot, which is drawn again when the width of the element changes; its words are of the language `lang`. */
+export const stage = (name: string, plot: Plot, lang?: string): TemplateResult =>
+  html`<div class="plot-stage" data-figure=${name} lang=${lang ?? nothing} ${drawn(plot)}></div>`;
 
 /** An entry of the key below a plot: its line and, of a curve with points, one of these. */
 export const keyEntry = (line: string, words: Content, point = ''): TemplateResult => html`

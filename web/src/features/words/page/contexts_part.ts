@@ -1,10 +1,13 @@
+import { html, type TemplateResult } from 'lit-html';
 import { shippedFiles } from '../../model/page/shipped_files';
-import type { ContextsAsk, ToModel } from '../../model/shared/protocol';
+import type { ModelView } from '../../model/shared/model_view';
+import type { ToModel } from '../../model/shared/protocol';
 import { modelOf } from '../../model/state';
+import { typedText, withValue } from '../../../ui/lit/controls';
 import type { View } from '../../panel';
 import { shownWords } from './shown_words';
 import { LONGEST_CONTEXT, LONGEST_WORD, typed } from '../state';
-import { barOf, element, three, WordsPart } from './words_part';
+import { entryOf, three, WordsPart } from './words_part';
 import { t } from '../feature';
 
 const BOXES = [
@@ -17,99 +20,74 @@ const BOXES = [
 export class ContextsPart extends WordsPart {
   /** What the model that is there was asked last. */
   #asked = '';
-  #view: View | null = null;
 
-  protected template(): string {
-    const boxes = BOXES.map(
-      ([name, , longest]) => `
-        <div class="control words-${name}"><label for="words-${name}" data-t="words.contexts.${name}"></label>
-          <input id="words-${name}" type="text" autocomplete="off" spellcheck="false" maxlength="${longest}"></div>`,
-    );
-    return `
-      <h3 data-t="words.contexts.title"></h3>
-      <p class="words-text" data-t="words.contexts.intro"></p>
-      <div class="tools-row" data-control>${boxes.join('')}</div>
-      <div class="buttons words-load"><button type="button" class="button" data-press="load"></button></div>
-      <p class="words-text words-said" role="status"></p>
-      <ol class="words-list"></ol>
-      <p class="words-text words-consequence"></p>`;
+  protected inputs({ state, model, look }: View): readonly unknown[] {
+    const asked = JSON.stringify(shownWords(state).contexts);
+    return [asked, model.info, model.loading !== null, model.contexts, state.model, look];
   }
 
-  protected override ready(): void {
-    for (const [name, field] of BOXES) {
-      const box = this.find(`#words-${name}`, HTMLInputElement);
-      box.addEventListener('input', () => this.change({ [field]: typed(box.value) }));
-    }
-    this.find('[data-press=load]', HTMLElement).addEventListener('click', () => this.#load());
-  }
-
-  #tell(message: ToModel): void {
-    this.dispatchEvent(new CustomEvent('model-tell', { bubbles: true, detail: message }));
-  }
-
-  #load(): void {
-    if (!this.#view) return;
-    const { state } = this.#view;
-    const files = shippedFiles(modelOf(state, state.language));
-    if (files) this.#tell({ kind: 'load', files });
-  }
-
-  update(view: View): void {
-    this.#view = view;
-    const { state, model, look } = view;
+  protected render({ state, model }: View): TemplateResult {
     const { contexts: ask } = shownWords(state);
-    this.#boxes([ask.word, ...ask.texts]);
-    this.#ask(view, ask);
     const { info, loading, contexts } = model;
-    if (!this.changed(info, loading !== null, contexts, state.model, look)) return;
     const name = modelOf(state, state.language);
-    const isHere = shippedFiles(name) !== null;
-    this.find('.words-load', HTMLElement).hidden = info !== null || !isHere;
-    this.find('[data-press=load]', HTMLButtonElement).disabled = loading !== null;
-    this.setText('[data-press=load]', t('words.contexts.load', { name }));
-    this.#answer(view);
-    if (info) return;
-    const key = loading ? 'loading' : isHere ? 'none' : 'outside';
-    this.setText('.words-said', t(`words.contexts.${key}`));
+    const files = shippedFiles(name);
+    const key = loading ? 'loading' : files ? 'none' : 'outside';
+    const load = () => files && this.#tell({ kind: 'load', files });
+    const cosines = info && contexts ? contexts.cosines : [];
+    return html`
+      <h3>${t('words.contexts.title')}</h3>
+      <p class="words-text">${t('words.contexts.intro')}</p>
+      <div class="tools-row" data-control>${this.#boxes([ask.word, ...ask.texts])}</div>
+      <div class="buttons words-load" ?hidden=${info !== null || !files}>
+        <button type="button" class="button" data-press="load" ?disabled=${loading !== null} @click=${load}>${t('words.contexts.load', { name })}</button></div>
+      <p class="words-text words-said" role="status">${info ? saidOf(model) : t(`words.contexts.${key}`)}</p>
+      <ol class="words-list">${cosines.map((value, layer) =>
+        entryOf(t(layer === 0 ? 'words.contexts.row' : 'words.contexts.layer', { layer }), value),
+      )}</ol>
+      <p class="words-text words-consequence">${consequenceOf(model)}</p>`;
   }
 
-  #boxes(texts: readonly string[]): void {
-    BOXES.forEach(([name], i) => {
-      const box = this.find(`#words-${name}`, HTMLInputElement);
-      const text = texts[i] ?? '';
-      if (document.activeElement !== box && box.value.trim() !== text.trim()) box.value = text;
-    });
+  #boxes(texts: readonly string[]): TemplateResult[] {
+    return BOXES.map(
+      ([name, field, longest], i) => html`
+        <div class="control words-${name}"><label for="words-${name}">${t(`words.contexts.${name}`)}</label>
+          <input id="words-${name}" type="text" autocomplete="off" spellcheck="false" maxlength=${longest}
+            @input=${withValue((value) => this.change({ [field]: typed(value) }))} ${typedText(texts[i] ?? '')}></div>`,
+    );
   }
 
   /** A model that is there is asked once for each word and texts. */
-  #ask({ model }: View, ask: ContextsAsk): void {
+  protected override rendered({ state, model }: View): void {
+    const { contexts: ask } = shownWords(state);
     const key = model.info ? JSON.stringify([model.info.id, ask]) : '';
     if (key === this.#asked) return;
     this.#asked = key;
     if (key !== '') this.#tell({ kind: 'contexts', ask });
   }
 
-  #answer({ model: { info, contexts } }: View): void {
-    const cosines = info && contexts ? contexts.cosines : [];
-    this.find('.words-list', HTMLElement).replaceChildren(
-      ...cosines.map((value, layer) =>
-        element(
-          'li',
-          '',
-          t(layer === 0 ? 'words.contexts.row' : 'words.contexts.layer', { layer }),
-          barOf(value),
-          element('span', 'value', three(value)),
-        ),
-      ),
-    );
-    const [first, token] = contexts?.labels ?? [null, null];
-    const isSame = first === token;
-    const last = { value: three(cosines.at(-1) ?? NaN), layers: cosines.length - 1 };
-    const isTold = cosines.length > 0 && isSame;
-    this.setText('.words-consequence', isTold ? t('words.contexts.told', last) : '');
-    if (!info || !contexts) return;
-    const key = cosines.length === 0 ? 'absent' : isSame ? 'token' : 'split';
-    const values = { name: info.file, word: contexts.ask.word, token: token ?? '' };
-    this.setText('.words-said', t(`words.contexts.${key}`, values));
+  #tell(message: ToModel): void {
+    this.dispatchEvent(new CustomEvent('model-tell', { bubbles: true, detail: message }));
   }
+}
+
+type Contexts = NonNullable<ModelView['contexts']>;
+
+/** Whether the word is the same token in both texts. */
+const isSame = ({ labels: [first, token] }: Contexts) => first === token;
+
+function saidOf({ info, contexts }: ModelView): string {
+  if (!info || !contexts) return '';
+  const key = contexts.cosines.length === 0 ? 'absent' : isSame(contexts) ? 'token' : 'split';
+  const [, token] = contexts.labels;
+  return t(`words.contexts.${key}`, {
+    ...{ name: info.file, word: contexts.ask.word, token: token ?? '' },
+  });
+}
+
+function consequenceOf({ info, contexts }: ModelView): string {
+  if (!info || !contexts || contexts.cosines.length === 0 || !isSame(contexts)) return '';
+  const { cosines } = contexts;
+  return t('words.contexts.told', {
+    ...{ value: three(cosines.at(-1) ?? NaN), layers: cosines.length - 1 },
+  });
 }

@@ -1,5 +1,8 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import formulas from '../formulas.json';
-import { PlotStage } from '../../../ui/plot_stage';
+import { typedText, withValue } from '../../../ui/lit/controls';
+import { stage } from '../../../ui/lit/plots';
+import { formula } from '../../../ui/lit/texts';
 import { whole } from '../../../ui/numbers';
 import type { View } from '../../panel';
 import { glossed } from '../shared/glosses';
@@ -9,161 +12,122 @@ import { plainWord, vectorOf, type WordTable } from '../shared/word_table';
 import { shownWords } from './shown_words';
 import { LONGEST_WORD, typed } from '../state';
 import { drawVectors, VECTOR_LINE } from './drawings';
-import { barOf, element, englishWord, three, WordsPart } from './words_part';
+import { englishWord, entryOf, three, WordsPart } from './words_part';
 import { CARD } from './word_source';
 import { t } from '../feature';
 
 const NEIGHBOURS = 8;
 const RELATIVES = 6;
 
-const wordBox = (name: 'near' | 'other') => `
-  <div class="control"><label for="words-${name}" data-t="words.near.${name === 'near' ? 'word' : 'other'}"></label>
-    <input id="words-${name}" type="text" lang="en" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="${LONGEST_WORD}"></div>`;
-
 /** A word that the reader types: its numbers, its neighbours, and what is to be done where it has none. */
 export class NeighboursPart extends WordsPart {
-  #stage: PlotStage | null = null;
-
-  protected template(): string {
-    return `
-      <h3 data-t="words.near.title"></h3>
-      <p class="words-text words-intro"></p>
-      <div class="tools-row" data-control>${wordBox('near')}${wordBox('other')}</div>
-      <p class="hint words-none" data-t="words.near.empty"></p>
-      <div class="words-known">
-        <p class="hint words-vector"></p>
-        <div class="plot-stage" data-figure="vectors" lang="en"></div>
-        <div class="lab">
-          <div class="lab-main">
-            <h4 class="words-list-title"></h4>
-            <ol class="words-list"></ol>
-          </div>
-          <div class="lab-side">
-            <p class="words-cosine"></p>
-            <div class="formula">${formulas.cosine}</div>
-            <p class="words-text words-note"></p>
-          </div>
-        </div>
-      </div>
-      <div class="words-unknown">
-        <p class="words-text words-unknown-text"></p>
-        <p class="words-text words-unknown-pieces"></p>
-        <p class="words-pieces" lang="en"></p>
-        <p class="words-text words-relatives-title"></p>
-        <ul class="words-relatives"></ul>
-      </div>
-      <p class="hint words-source"></p>`;
-  }
-
-  protected override ready(): void {
-    this.#stage = new PlotStage(this.find('[data-figure=vectors]', HTMLElement));
-    for (const [name, field] of [
-      ['near', 'wordsNear'],
-      ['other', 'wordsOther'],
-    ] as const) {
-      const box = this.find(`#words-${name}`, HTMLInputElement);
-      box.addEventListener('input', () => this.change({ [field]: typed(box.value) }));
-    }
-  }
-
-  update({ state, look }: View): void {
+  protected inputs({ state, look }: View): readonly unknown[] {
     const { near, other } = shownWords(state);
-    for (const [name, word] of [
-      ['near', near],
-      ['other', other],
-    ] as const) {
-      const box = this.find(`#words-${name}`, HTMLInputElement);
-      if (document.activeElement !== box && plainWord(box.value) !== word) box.value = word;
-    }
+    return [this.table, near, other, look];
+  }
+
+  protected render({ state }: View): TemplateResult {
+    const { near, other } = shownWords(state);
     const { table } = this;
-    if (!table || !this.changed(table, near, other, look)) return;
+    if (!table) return html``;
     const known = table.rowOf.has(near);
-    this.find('.words-none', HTMLElement).hidden = near !== '';
-    this.find('.words-known', HTMLElement).hidden = !known;
-    this.find('.words-unknown', HTMLElement).hidden = known || near === '';
     const count = whole(table.words.length);
-    this.setText('.words-intro', t('words.near.intro', { count, width: table.width }));
-    this.#source(count);
-    if (known) this.#known(table, [near, other], state.language);
-    else if (near !== '') this.#unknown(table, near);
+    return html`
+      <h3>${t('words.near.title')}</h3>
+      <p class="words-text words-intro">${t('words.near.intro', { count, width: table.width })}</p>
+      <div class="tools-row" data-control>
+        ${this.#box('near', t('words.near.word'), near)}${this.#box('other', t('words.near.other'), other)}
+      </div>
+      ${near === '' ? html`<p class="hint words-none">${t('words.near.empty')}</p>` : nothing}
+      ${known ? knownOf(table, [near, other], state.language) : nothing}
+      ${known || near === '' ? nothing : unknownOf(table, near)}
+      <p class="hint words-source">${sourceOf(count)}</p>`;
   }
 
-  #source(count: string): void {
-    const [source] = CARD.data;
-    const { name, version } = { name: source?.name ?? '', version: source?.version ?? '' };
-    const hash = CARD.file.sha256.slice(0, 16);
-    this.setText(
-      '.words-source',
-      t('words.near.source', { name, version, count, all: whole(CARD.of), hash }),
-    );
+  #box(name: 'near' | 'other', label: string, word: string): TemplateResult {
+    const take = (value: string) =>
+      this.change({ [name === 'near' ? 'wordsNear' : 'wordsOther']: typed(value) });
+    return html`
+      <div class="control"><label for="words-${name}">${label}</label>
+        <input id="words-${name}" type="text" lang="en" autocomplete="off" autocapitalize="off" spellcheck="false"
+          maxlength=${LONGEST_WORD} @input=${withValue(take)} ${typedText(word, plainWord)}></div>`;
   }
+}
 
-  #known(table: WordTable, [near, other]: readonly [string, string], language: string): void {
-    const both = table.rowOf.has(other) && other !== near ? [near, other] : [near];
-    const vectors = both.map((word) => vectorOf(table, word));
-    const all = vectors.flat();
-    const [low, high] = [Math.min(...all), Math.max(...all)];
-    const most = three(Math.max(-low, high));
-    this.setText('.words-vector', t('words.near.vector', { width: table.width, most }));
-    this.#stage?.show({
-      height: both.length * VECTOR_LINE,
-      label: t('words.near.vectorLabel', {
-        ...{ width: table.width, words: both.join(', ') },
-        ...{ low: three(low), high: three(high) },
-      }),
-      draw: (width) => drawVectors('page', width, both, vectors),
-    });
-    const value = cosineOf(table, near, other);
-    this.setText(
-      '.words-cosine',
-      Number.isNaN(value)
-        ? t('words.analogy.unknown', { words: other || '–' })
-        : t('words.near.cosine', { a: near, b: other, value: three(value) }),
-    );
-    const count = whole(table.words.length);
-    this.setText('.words-list-title', t('words.near.list', { word: near, count }));
-    this.find('.words-list', HTMLElement).replaceChildren(
-      ...neighboursOf(table, near, NEIGHBOURS).map(({ word, cosine }) =>
-        element(
-          'li',
-          '',
-          englishWord(glossed(word, language)),
-          barOf(cosine),
-          element('span', 'value', three(cosine)),
-        ),
-      ),
-    );
-    const cosineText = (a: string, b: string) => three(cosineOf(table, a, b));
-    this.setText(
-      '.words-note',
-      t('words.near.note', {
-        ...{ a: 'hot', b: 'cold', value: cosineText('hot', 'cold') },
-        ...{ money: cosineText('bank', 'money'), river: cosineText('bank', 'river') },
-      }),
-    );
-  }
+function sourceOf(count: string): string {
+  const [source] = CARD.data;
+  const { name, version } = { name: source?.name ?? '', version: source?.version ?? '' };
+  const hash = CARD.file.sha256.slice(0, 16);
+  return t('words.near.source', { name, version, count, all: whole(CARD.of), hash });
+}
 
-  #unknown(table: WordTable, word: string): void {
-    const pieces = ngramsOf(word);
-    const count = whole(table.words.length);
-    this.setText('.words-unknown-text', t('words.unknown', { word, count }));
-    this.setText('.words-unknown-pieces', t('words.unknown.fasttext', { count: pieces.length }));
-    this.find('.words-pieces', HTMLElement).replaceChildren(
-      ...pieces.flatMap((piece) => [element('span', 'token', piece), ' ']),
-    );
-    const relatives = relativesOf(word, table.words, RELATIVES);
-    const title = relatives.length > 0 ? 'words.unknown.relatives' : 'words.unknown.none';
-    this.setText('.words-relatives-title', t(title));
-    this.find('.words-relatives', HTMLElement).replaceChildren(
-      ...relatives.map((relative) => {
-        const item = element('li', '');
-        item.lang = 'en';
-        item.textContent = t('words.unknown.relative', {
-          word: relative.word,
-          share: three(relative.share),
-        });
-        return item;
-      }),
-    );
-  }
+function knownOf(
+  table: WordTable,
+  [near, other]: readonly [string, string],
+  language: string,
+): TemplateResult {
+  const count = whole(table.words.length);
+  const cosine = cosineOf(table, near, other);
+  const cosineText = (a: string, b: string) => three(cosineOf(table, a, b));
+  const note = {
+    ...{ a: 'hot', b: 'cold', value: cosineText('hot', 'cold') },
+    ...{ money: cosineText('bank', 'money'), river: cosineText('bank', 'river') },
+  };
+  return html`<div class="words-known">
+    ${vectorsOf(table, table.rowOf.has(other) && other !== near ? [near, other] : [near])}
+    <div class="lab">
+      <div class="lab-main">
+        <h4 class="words-list-title">${t('words.near.list', { word: near, count })}</h4>
+        <ol class="words-list">${neighboursOf(table, near, NEIGHBOURS).map((each) =>
+          entryOf(englishWord(glossed(each.word, language)), each.cosine),
+        )}</ol>
+      </div>
+      <div class="lab-side">
+        <p class="words-cosine">${
+          Number.isNaN(cosine)
+            ? t('words.analogy.unknown', { words: other || '–' })
+            : t('words.near.cosine', { a: near, b: other, value: three(cosine) })
+        }</p>
+        <div class="formula">${formula(formulas.cosine)}</div>
+        <p class="words-text words-note">${t('words.near.note', note)}</p>
+      </div>
+    </div>
+  </div>`;
+}
+
+function vectorsOf(table: WordTable, words: readonly string[]): TemplateResult {
+  const vectors = words.map((word) => vectorOf(table, word));
+  const all = vectors.flat();
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const { width } = table;
+  return html`
+    <p class="hint words-vector">${t('words.near.vector', { width, most: three(Math.max(-low, high)) })}</p>
+    ${stage(
+      'vectors',
+      {
+        height: words.length * VECTOR_LINE,
+        label: t('words.near.vectorLabel', {
+          ...{ width, words: words.join(', ') },
+          ...{ low: three(low), high: three(high) },
+        }),
+        draw: (wide) => drawVectors('page', wide, words, vectors),
+      },
+      'en',
+    )}`;
+}
+
+function unknownOf(table: WordTable, word: string): TemplateResult {
+  const pieces = ngramsOf(word);
+  const relatives = relativesOf(word, table.words, RELATIVES);
+  const values = { word, count: whole(table.words.length) };
+  return html`<div class="words-unknown">
+    <p class="words-text words-unknown-text">${t('words.unknown', values)}</p>
+    <p class="words-text words-unknown-pieces">${t('words.unknown.fasttext', { count: pieces.length })}</p>
+    <p class="words-pieces" lang="en">${pieces.map((piece) => html`<span class="token">${piece}</span> `)}</p>
+    <p class="words-text words-relatives-title">${t(relatives.length > 0 ? 'words.unknown.relatives' : 'words.unknown.none')}</p>
+    <ul class="words-relatives">${relatives.map(
+      ({ word: relative, share }) =>
+        html`<li lang="en">${t('words.unknown.relative', { word: relative, share: three(share) })}</li>`,
+    )}</ul>
+  </div>`;
 }

@@ -1,38 +1,26 @@
-import { Panel } from '../../panel';
+import { html, type TemplateResult } from 'lit-html';
+import type { Content } from '../../../ui/lit/texts';
+import { LitPanel } from '../../lit_panel';
 import type { WordTable } from '../shared/word_table';
 
 /** A part of the panel; `table` is null while the vectors are on their way. */
-export abstract class WordsPart extends Panel {
+export abstract class WordsPart extends LitPanel {
   table: WordTable | null = null;
 }
 
-/** An element with a class and what is in it. */
-export function element<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  className: string,
-  ...children: readonly (Node | string)[]
-): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  made.append(...children);
-  return made;
+/** A bar of a share of one, to be read as the number beside it. */
+export function barOf(share: number): TemplateResult {
+  const width = `width: ${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
+  return html`<span class="bar" aria-hidden="true"><i .style=${width}></i></span>`;
 }
+
+/** An entry of a list with a cosine. */
+export const entryOf = (words: Content, cosine: number): TemplateResult =>
+  html`<li>${words}${barOf(cosine)}<span class="value">${three(cosine)}</span></li>`;
 
 /** A word of the table, which is English in both languages of the page. */
-export function englishWord(word: string): HTMLElement {
-  const made = element('span', 'words-word', word);
-  made.lang = 'en';
-  return made;
-}
-
-/** A bar of a share of one, to be read as the number beside it. */
-export function barOf(share: number): HTMLElement {
-  const fill = document.createElement('i');
-  fill.style.width = `${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
-  const bar = element('span', 'bar', fill);
-  bar.setAttribute('aria-hidden', 'true');
-  return bar;
-}
+export const englishWord = (word: string): TemplateResult =>
+  html`<span class="words-word" lang="en">${word}</span>`;
 
 /** Three decimals, with the sign of mathematics. */
 export const three = (value: number): string => {
