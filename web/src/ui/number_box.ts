@@ -1,15 +1,17 @@
 /**
  * Gives `take` what is typed when it is a number, as the `nearest` one that is allowed. The box shows that: showNumber() writes
- * nothing there while it has the focus. After what is no number it shows what was there before.
+ * nothing there while it has the focus. After what is no number it shows what was there before,
+ * unless `clear` does something else.
  */
 export function onNumber(
   box: HTMLInputElement,
   nearest: (typed: number) => number,
   take: (value: number) => void,
+  clear = (): void => void (box.value = box.defaultValue),
 ): void {
   box.addEventListener('change', () => {
     if (box.value.trim() === '' || !Number.isFinite(box.valueAsNumber)) {
-      box.value = box.defaultValue;
+      clear();
       return;
     }
     const value = nearest(box.valueAsNumber);
@@ -18,8 +20,9 @@ export function onNumber(
   });
 }
 
-/** `defaultValue` remembers the number, to which a bad entry goes back. */
+/** `defaultValue` remembers the number, to which a bad entry goes back. A box that is dragged shows where it is. */
 export function showNumber(box: HTMLInputElement, value: number): void {
   box.defaultValue = String(value);
-  if (document.activeElement !== box) box.value = box.defaultValue;
+  const isTyping = document.activeElement === box && !box.classList.contains('scrubbing');
+  if (!isTyping) box.value = box.defaultValue;
 }

@@ -79,18 +79,23 @@ interface Numeric {
   readonly value: number;
   readonly nearest: (typed: number) => number;
   readonly take: (value: number) => void;
+  /** After what is no number; without it the box shows what was there before. */
+  readonly clear?: () => void;
 }
 
 /** What onNumber() and showNumber() do for a box. */
 class NumericBox extends Directive {
-  #take: ((value: number) => void) | null = null;
+  #of: Numeric | null = null;
   render(_of: Numeric): typeof noChange {
     return noChange;
   }
   override update({ element }: ElementPart, [of]: [Numeric]): typeof noChange {
     const box = element as HTMLInputElement;
-    if (!this.#take) onNumber(box, of.nearest, (value) => this.#take?.(value));
-    this.#take = of.take;
+    if (!this.#of) {
+      const clear = of.clear && (() => this.#of?.clear?.());
+      onNumber(box, of.nearest, (value) => this.#of?.take(value), clear);
+    }
+    this.#of = of;
     showNumber(box, of.value);
     return noChange;
   }

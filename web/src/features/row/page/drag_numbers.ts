@@ -3,11 +3,8 @@ const PIXELS = 6;
 /** Up to here a press is a click into the box. */
 const SLACK = 4;
 
-/** Numbers in boxes can be dragged sideways: `set` is told the box and what it would hold. */
-export function scrubbing(
-  root: HTMLElement,
-  set: (box: HTMLInputElement, value: number) => void,
-): void {
+/** Numbers in boxes can be dragged sideways, as if each were typed. */
+export function scrubbing(root: HTMLElement): void {
   let from: { box: HTMLInputElement; x: number; value: number; step: number } | null = null;
   root.addEventListener('pointerdown', (event) => {
     const box = event.target;
@@ -28,7 +25,8 @@ export function scrubbing(
     box.setPointerCapture(event.pointerId);
     box.classList.add('scrubbing');
     event.preventDefault();
-    set(box, value + Math.round((event.clientX - x) / PIXELS) * step);
+    box.value = String(value + Math.round((event.clientX - x) / PIXELS) * step);
+    box.dispatchEvent(new Event('change', { bubbles: true }));
   });
   root.addEventListener('pointerup', letGo);
   root.addEventListener('pointercancel', letGo);
