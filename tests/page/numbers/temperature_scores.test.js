@@ -158,6 +158,31 @@ test('temperature: the error is the largest of the three', () => {
   assert.ok(Number.isNaN(errorWith({ entropy: NaN })), 'what is no number is no small error');
 });
 
+test('temperature: the Jacobian that is drawn is the derivative of the softmax', () => {
+  const STEP = 1e-4;
+  for (const row of ROWS.slice(0, 5)) {
+    const of = rowOf(row);
+    for (const tau of [0.3, 1, 4]) {
+      const { keys, values } = web.temperaturePoint(engine(), of, tau).jacobian;
+      const largest = Math.min(...keys.map((key) => of.scores[key]));
+      assert.ok(of.scores.every((score, key) => keys.includes(key) || score <= largest));
+      for (const [j, moved] of keys.entries()) {
+        const [above, below] = [STEP, -STEP].map((by) =>
+          softmax(
+            Float64Array.from(of.scores, (score, key) => score + (key === moved ? by : 0)),
+            tau,
+          ),
+        );
+        for (const [i, key] of keys.entries()) {
+          const slope = (above[key] - below[key]) / (2 * STEP);
+          const error = Math.abs(values[i * keys.length + j] - slope);
+          assert.ok(error < 1e-6 / tau, `${key} by ${moved} at ${tau}: ${error}`);
+        }
+      }
+    }
+  }
+});
+
 test('temperature: the theory, what it leaves out, and the verdict on either side of each bound', () => {
   const factorial = [1, 1, 2, 6, 24, 120, 720];
   const of = rowOf(ROWS[4]);

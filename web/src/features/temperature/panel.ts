@@ -16,6 +16,7 @@ import { isCurrent, Panel, type View } from '../panel';
 import { radiosHtml } from '../../ui/controls';
 import { drawCurves, drawHere, entropyScale, placesOf } from './page/plots';
 import { GainPart } from './page/gain_part';
+import { JacobianPart } from './page/jacobian_part';
 import { dragging, pressing } from './page/drag_dial';
 import { drawScores, HISTOGRAM_HEIGHT } from './page/histogram';
 import {
@@ -82,6 +83,7 @@ class TemperaturePanel extends Panel {
         </div>
         <p class="hint check-note"></p>
       </div>
+      <div class="card"><qkv-jacobian></qkv-jacobian></div>
       <div class="card"><qkv-gain></qkv-gain></div>`;
   }
 
@@ -124,6 +126,7 @@ class TemperaturePanel extends Panel {
 
   update(view: View): void {
     this.#view = view;
+    this.find('qkv-jacobian', JacobianPart).update(view);
     this.find('qkv-gain', GainPart).update(view);
     const { frame, studies, state, list, engine } = view;
     const point = isCurrent(view) ? view.frame.temperature : null;

@@ -3,5 +3,7 @@ export const LAB_SCORES = ['random', 'row'] as const;
 export type LabScores = (typeof LAB_SCORES)[number];
 /** How many random scores, the width of their query and keys, and the variance of each component. */
 export const LAB = { keys: 256, width: 64, variance: 0.5 } as const;
+/** Of so many keys, those with the largest scores, the Jacobian is drawn. */
+export const JACOBIAN_KEYS = 6;
 /** Within it from the theory, in nats, is what 'holds' promises ... */
 export const PROMISE = 0.04;

@@ -5,7 +5,7 @@ import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
 import type { Head } from '../../../engine/heads';
 import { TEMPERATURES } from '../../../domain/temperatures';
-import { LAB, type LabScores } from '../shared/constants';
+import { JACOBIAN_KEYS, LAB, type LabScores } from '../shared/constants';
 import { allowedKeys } from '../../../domain/mask';
 import { hashText, normals } from '../../../engine/random';
 
@@ -39,6 +39,14 @@ export interface Measured {
 /** When ln n - v / (2 tau^2) can be relied on, and what is in its way when it cannot. */
 export type Verdict = 'single' | 'equal' | 'collapse' | 'close' | 'shape' | 'holds';
 
+/** The part of the Jacobian of the softmax that is drawn. */
+export interface Jacobian {
+  /** The keys with the largest scores, from the largest on. */
+  readonly keys: readonly number[];
+  /** [keys, keys], row by row: by how much the weight of one grows with the score of another. */
+  readonly values: readonly number[];
+}
+
 export interface TemperaturePoint extends Measured {
   readonly of: RowScores;
   readonly temperature: number;
@@ -46,6 +54,7 @@ export interface TemperaturePoint extends Measured {
   /** Size of the terms that the theory leaves out, in nats. */
   readonly correction: number;
   readonly verdict: Verdict;
+  readonly jacobian: Jacobian;
   /** Largest |difference| of the three from float64. */
   readonly error: number;
 }
@@ -151,15 +160,29 @@ function gradientOf(weights: ArrayLike<number>, temperature: number): number {
   return Math.sqrt(sum) / temperature;
 }
 
-/** Softmax and entropy by the core; the norm from its weights in float64. */
-function measure(qkv: Qkv, scores: Float32Array, temperature: number): Measured {
-  const row = { data: scores, shape: [scores.length] };
-  const weights = qkv.softmax(row, { temperature });
+type Weights = ReturnType<Qkv['softmax']>;
+
+const weightsOf = (qkv: Qkv, scores: Float32Array, temperature: number): Weights =>
+  qkv.softmax({ data: scores, shape: [scores.length] }, { temperature });
+
+/** Entropy of the weights by the core; the norm from them in float64. */
+function measure(qkv: Qkv, weights: Weights, temperature: number): Measured {
   return {
     entropy: qkv.entropy(weights).data[0]!,
     largest: weights.data.reduce((a, b) => Math.max(a, b), 0),
     gradient: gradientOf(weights.data, temperature),
   };
+}
+
+/** (diag(p) - p p^T) / tau, of the core's weights in float64. On the diagonal the other weights stand for 1 - p, which would lose its digits. */
+function jacobianOf(scores: Float32Array, p: ArrayLike<number>, temperature: number): Jacobian {
+  const order = Array.from(scores.keys()).sort((a, b) => scores[b]! - scores[a]! || a - b);
+  const keys = order.slice(0, JACOBIAN_KEYS);
+  const others = (key: number) => order.reduce((sum, k) => (k === key ? sum : sum + p[k]!), 0);
+  const values = keys.flatMap((i) =>
+    keys.map((j) => (p[i]! * (i === j ? others(i) : -p[j]!)) / temperature),
+  );
+  return { keys, values };
 }
 
 /** The same in float64, with loops that share no code with the core. */
@@ -207,7 +230,8 @@ function verdictOf(of: RowScores, temperature: number, correction: number): Verd
 
 /** What the page's own temperature makes of the row. */
 export function temperaturePoint(qkv: Qkv, of: RowScores, temperature: number): TemperaturePoint {
-  const measured = measure(qkv, of.scores, temperature);
+  const weights = weightsOf(qkv, of.scores, temperature);
+  const measured = measure(qkv, weights, temperature);
   const { entropy, largest, gradient } = difference(measured, exact(of.scores, temperature));
   const correction = correctionOf(of, temperature);
   return {
@@ -217,6 +241,7 @@ export function temperaturePoint(qkv: Qkv, of: RowScores, temperature: number): 
     theory: theoryOf(of, temperature),
     correction,
     verdict: verdictOf(of, temperature, correction),
+    jacobian: jacobianOf(of.scores, weights.data, temperature),
     error: worse(worse(entropy, largest), gradient),
   };
 }
@@ -245,7 +270,7 @@ export function* temperatureStudy(
   const [entropy, largest, gradient] = [curve(), curve(), curve()];
   let error: Measured = { entropy: 0, largest: 0, gradient: 0 };
   for (const [i, temperature] of temperatures.entries()) {
-    const measured = measure(qkv, of.scores, temperature);
+    const measured = measure(qkv, weightsOf(qkv, of.scores, temperature), temperature);
     entropy[i] = measured.entropy;
     largest[i] = measured.largest;
     gradient[i] = measured.gradient;
