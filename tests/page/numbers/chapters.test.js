@@ -9,6 +9,7 @@ const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['chapters/index', 'features/index', 'app/laboratories', 'app/ribbons', 'state/state'],
+  'features/pictures/page/split',
 );
 const { CHAPTERS, CHAPTER_IDS, PANEL_IDS, withPlaceOpen, foldLaboratories } = web;
 const { formatFragment, initialState, parseFragment, drawRibbons } = web;
@@ -88,4 +89,36 @@ test('ribbons: one for each weight that can be seen, as wide as it', () => {
   assert.deepEqual(widths([0.75, 0.25, 0]), [9, 3]);
   assert.deepEqual(widths([1, 0.002, 0.008]), [12]);
   assert.deepEqual([widths(null), widths([1], -1)], [[], []]);
+});
+
+test('chapters: the heads are drawn as wide as their numbers are many', () => {
+  const model = { info: { dModel: 96, numHeads: 4, dK: 24 } };
+  const of = (source, trainedHeads = null) =>
+    web.widthsOf({ heads: { source, trainedHeads }, model });
+  assert.deepEqual(of('constructed'), { dModel: 64, heads: 6, dK: 16 });
+  assert.equal(of('yours'), null);
+  for (const widths of [
+    of('constructed'),
+    of('random'),
+    of('trained', { layers: 2, perLayer: 4 }),
+  ]) {
+    const { dModel, heads, dK } = widths;
+    const drawn = [
+      ...web
+        .drawSplit(widths, 1)
+        .matchAll(/class="split-(\w+)" x="([^"]+)" y="[^"]+" width="([^"]+)"/g),
+    ];
+    const bars = drawn.map(([, kind, x, width]) => ({ kind, x: Number(x), width: Number(width) }));
+    const [{ width: whole }] = bars;
+    assert.deepEqual(
+      bars.map(({ kind }) => kind === 'x'),
+      [true, ...Array(2 * heads).fill(false), true],
+    );
+    const strips = bars.slice(1, 1 + heads);
+    strips.forEach(({ kind, x, width }, head) => {
+      assert.equal(kind, head === 1 ? 'chosen' : 'head');
+      assert.ok(Math.abs(width / whole - dK / dModel) < 1e-9);
+      assert.ok(Math.abs(x - strips[0].x - head * width) < 1e-6 && x >= 0 && x + width <= 340);
+    });
+  }
 });

@@ -244,7 +244,7 @@ function wrongOfFocus(hadFocus) {
 
 /** Controls that do something outside of their panel: those of the page itself, what can be scrolled, a choice of files. */
 const USED_ELSEWHERE =
-  /^(?:link "Lessons"|link "Heads and few training rows"|button "Share"|button "Show the introduction"|region |pre |textbox "Choose files")/;
+  /^(?:link "Lessons"|link "Heads and few training rows"|link "See the gradient as a matrix"|button "Share"|button "Show the introduction"|region |pre |textbox "Choose files")/;
 
 /** In the panel of one row a reader makes scores overflow on purpose. */
 const isMeant = (name, { rowMax }, text) => name === 'row' && !rowMax && text.includes('NaN');

@@ -180,6 +180,8 @@ function labOf({ study, result, state: { divided, scaleAsk } }: Shown): Template
     <div class="lab-side" ?hidden=${scaleAsk}>
       ${numberList(numbers, (name) => t(`scale.${name}`))}
       <p class="verdict">${rich(width > COLLAPSE ? 'scale.collapse' : 'scale.spared', values)}</p>
+      <p class="hint">${rich('scale.gradient')}</p>
+      <a class="button see" href="#temperature">${t('scale.jacobian')}</a>
     </div>
     <div class="lab-pair" ?hidden=${scaleAsk}>
       ${curvesOf(study.results, width)}

@@ -1,6 +1,8 @@
 import { headCount } from '../../../domain/sources';
+import { richNodes } from '../../../i18n/markup';
 import { find } from '../../../ui/dom';
 import { headName } from '../../head_names';
+import { drawSplit, splitWords, widthsOf } from './split';
 import { Panel, type View } from '../../panel';
 import { t } from '../texts';
 
@@ -16,7 +18,9 @@ export class HeadsPicture extends Panel {
       <table class="data-table picture-heads">
         <thead><tr><th scope="col" data-t="controls.head"></th><th scope="col" data-t="pictures.distance"></th><th scope="col" data-t="pictures.spread"></th></tr></thead>
         <tbody></tbody>
-      </table>`;
+      </table>
+      <div class="picture-split"></div>
+      <p class="hint split-words"></p>`;
   }
 
   protected override ready(): void {
@@ -26,7 +30,9 @@ export class HeadsPicture extends Panel {
     });
   }
 
-  update({ state, heads, report, look, list }: View): void {
+  update(view: View): void {
+    this.#showSplit(view);
+    const { state, heads, report, look, list } = view;
     if (!this.changed(heads.source, heads.trainedHeads, report, look, list, state.head)) return;
     const count = Math.min(MOST, headCount(heads));
     const key = [heads.source, count, look].join();
@@ -55,5 +61,19 @@ export class HeadsPicture extends Panel {
       });
     });
     this.querySelector('table')?.setAttribute('aria-label', t('pictures.heads'));
+  }
+
+  /** How the numbers of a token are shared out among the heads. */
+  #showSplit(view: View): void {
+    const widths = widthsOf(view);
+    const chosen = view.state.head % (widths?.heads ?? 1);
+    const key = widths ? [widths.dModel, widths.heads, widths.dK, chosen, view.look].join() : '';
+    const picture = this.find('.picture-split', HTMLElement);
+    if (picture.dataset['of'] === key) return;
+    picture.dataset['of'] = key;
+    picture.innerHTML = widths ? drawSplit(widths, chosen) : '';
+    this.find('.split-words', HTMLElement).replaceChildren(
+      ...(widths ? richNodes(splitWords(widths)) : []),
+    );
   }
 }

@@ -1,8 +1,7 @@
 import { html, type TemplateResult } from 'lit-html';
-import { styleMap } from 'lit-html/directives/style-map.js';
 import { rich } from '../../../ui/lit/texts';
 import { tableHead, tableRow } from '../../../ui/lit/tables';
-import { digits } from '../../../ui/numbers';
+import { digits, four } from '../../../ui/numbers';
 import { LitPanel } from '../../lit_panel';
 import type { View } from '../../panel';
 import { t } from '../feature';
@@ -46,14 +45,14 @@ function tableOf({ jacobian: { keys, values } }: TemperaturePoint): TemplateResu
       row.map((value) => cellOf(value, most)),
     );
   });
-  return html`<table class="data-table jacobian">
+  return html`<div class="jacobian-scroll" role="region" tabindex="0" aria-label=${t('jacobian.table')}><table class="data-table jacobian">
     <caption class="visually-hidden">${t('jacobian.table')}</caption>
     ${tableHead([null, ...names])}<tbody>${rows}</tbody>
-  </table>`;
+  </table></div>`;
 }
 
 /** A number on a ground of its sign, the stronger the larger it is. */
 const cellOf = (value: number, most: number): TemplateResult => html`
-  <span class="jacobian-cell" data-sign=${Math.sign(value)}><i style=${styleMap({ opacity: (Math.abs(value) / most).toFixed(3) })}></i><span>${digits(value, 3)}</span></span>`;
+  <span class="jacobian-cell" data-sign=${Math.sign(value)}><i .style=${`opacity: ${(Math.abs(value) / most).toFixed(3)}`}></i><span>${four(value)}</span></span>`;
 
 customElements.define('qkv-jacobian', JacobianPart);
