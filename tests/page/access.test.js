@@ -68,7 +68,7 @@ test('page: until the engine is there the map of the build stands in its place',
         const { x, y, width } = document
           .querySelector('qkv-picture .matrix-cells')
           .getBoundingClientRect();
-        return { x, y, width };
+        return { x, y: Math.round(y), width };
       });
     const before = await place();
     assert.equal(

@@ -383,6 +383,7 @@ pageTest(
     const empty = [];
     for (const id of support.panels) {
       await support.visit(page, id);
+      await support.settle(page);
       empty.push(...(await page.evaluate(emptyCards, id)));
     }
     assert.deepEqual(empty, []);

@@ -11,7 +11,7 @@ import { textsOf } from '../support/texts.js';
 const { ask, qkv, tensors, report, request, web } = await startEngine();
 // features/head_names.ts and the like touch the page only when they are called.
 const words = await modules(
-  ...['features/head_names', 'i18n/i18n', 'domain/animals', 'features/row/page/number_cells'],
+  ...['features/head_names', 'i18n/i18n', 'domain/animals', 'features/row/page/track'],
   ...['features/temperature/page/sentences', 'features/cost/shared/shape', 'engine/layer_weights'],
 );
 const { storyOf, headStory, setLanguage, isAnimal, asksForAnimal, homeOf } = words;

@@ -7,7 +7,7 @@ const web = await modules(
   'ui/matrix/keys',
   'ui/{numbers,temperature_slider}',
   'domain/rows',
-  'features/row/page/number_cells',
+  'features/row/page/track',
 );
 
 describe('keys: from the cell in the middle of 30 x 20', () => {

@@ -10,7 +10,7 @@ const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   'features/row/{panel,state}',
-  'features/row/page/{drag_numbers,number_cells,figure,trained_row_part}',
+  'features/row/page/{drag_numbers,number_cells,track,figure,trained_row_part}',
   'state/state',
   'domain/number_sets',
   'ui/numbers',

@@ -24,7 +24,8 @@ const rowOf = (more = {}) => ({
 });
 const pointOf = (more = {}, of = rowOf()) => ({
   ...{ of, temperature: 1, entropy: 1.01234, largest: 0.65432, gradient: 0.34567, theory: 0.82345 },
-  ...{ correction: 0.0123, verdict: 'holds', error: 1.25e-7, ...more },
+  ...{ correction: 0.0123, verdict: 'holds', error: 1.25e-7 },
+  ...{ jacobian: { keys: [0, 1], values: [0.2, -0.2, -0.2, 0.2] }, ...more },
 });
 const studyOf = (of, more = {}) => {
   const temperatures = Float64Array.from({ length: 9 }, (_, i) => 0.05 * 400 ** (i / 8));

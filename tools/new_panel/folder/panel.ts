@@ -39,7 +39,10 @@ class PanelnamePanel extends LitPanel {
   }
 }
 
-function keysOf({ keys, query, share }: PanelnameResult, tokens: readonly string[]): TemplateResult {
+function keysOf(
+  { keys, query, share }: PanelnameResult,
+  tokens: readonly string[],
+): TemplateResult {
   const values = { count: keys.length, query: tokens[query] ?? '', share: percent(share) };
   const row = ({ key, weight }: (typeof keys)[number]) =>
     html`<tr><th scope="row"><bdi>${tokens[key]}</bdi></th><td>${four(weight)}</td></tr>`;

@@ -2,16 +2,10 @@ import { html, type TemplateResult } from 'lit-html';
 import type { Content } from '../../../ui/lit/texts';
 import { four } from '../../../ui/numbers';
 import { t } from '../feature';
+import { trackOf } from './track';
 
 /** The steps that have a number for each key, in their order. */
 export type Step = 'product' | 'scaled' | 'exp' | 'weight' | 'core';
-
-/** What an empty and a full bar of a step mean: weights are shares of 1, other numbers of their own range. */
-export function trackOf(step: string, values: Float32Array): readonly [low: number, high: number] {
-  if (step === 'weight' || step === 'core') return [0, 1];
-  const finite = values.filter(Number.isFinite);
-  return [Math.min(0, ...finite), Math.max(0, ...finite)];
-}
 
 /** A step: its name and formula, and a cell for each key. */
 export const stepRow = (
