@@ -93,7 +93,8 @@ class NumericBox extends Directive {
     const box = element as HTMLInputElement;
     if (!this.#of) {
       const clear = of.clear && (() => this.#of?.clear?.());
-      onNumber(box, of.nearest, (value) => this.#of?.take(value), clear);
+      const nearest = (typed: number) => (this.#of ?? of).nearest(typed);
+      onNumber(box, nearest, (value) => this.#of?.take(value), clear);
     }
     this.#of = of;
     showNumber(box, of.value);
