@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +44,26 @@ TEST_CASE("LanguageModel: int8 weights are d q, and activations are rounded by h
     const ModelTokens tokens(weights.config(), 2, 9, 6);
     const ModelCheck check(weights.exact(WeightFormat::kInt8), tokens, {.int8_activations = true});
     check.compare("model, int8", run(weights.make(WeightFormat::kInt8), tokens));
+  }
+}
+
+TEST_CASE("LanguageModel: a token that is no number makes none of its row, and nothing of others",
+          "[model]") {
+  for (const char* name : {"llama", "experts", "normalized experts"}) {
+    CAPTURE(name);
+    ModelWeights weights(family(name), 14);
+    ModelTokens tokens(weights.config(), 2, 5, 14);
+    std::fill(tokens.ids.begin(), tokens.ids.end(), 1);
+    const ModelResults expected = run(weights.make(), tokens);
+    tokens.ids[2] = 2;
+    const Index width = weights.config().d_model;
+    weights.arrays["embedding"][to_size(2 * width)] = std::numeric_limits<float>::quiet_NaN();
+    const ModelResults found = run(weights.make(), tokens);
+    for (std::size_t i = 0; i < found.hidden.size(); ++i) {
+      const auto token = static_cast<Index>(i) / width;
+      const bool spoiled = token >= 2 && token < 5;
+      CHECK((spoiled ? std::isnan(found.hidden[i]) : found.hidden[i] == expected.hidden[i]));
+    }
   }
 }
 

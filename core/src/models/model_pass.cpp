@@ -20,13 +20,16 @@ namespace {
 void share_row(float* row, Index experts, Index used, bool normalized) noexcept {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   const auto most = static_cast<double>(*std::max_element(row, row + experts));
+  const auto exponential = [&](Index e) {
+    const double below = static_cast<double>(row[e]) - most;
+    return below == below ? power_of_two(kLog2E * below) : below;  // NaN stays NaN
+  };
   double total = 0.0;
   for (Index e = 0; e < experts; ++e) {
-    total += power_of_two(kLog2E * (static_cast<double>(row[e]) - most));
+    total += exponential(e);
   }
   for (Index e = 0; e < experts; ++e) {
-    row[e] =
-        static_cast<float>(power_of_two(kLog2E * (static_cast<double>(row[e]) - most)) / total);
+    row[e] = static_cast<float>(exponential(e) / total);
   }
   // Those that are used change their sign, which a zero has too.
   double sum = 0.0;
