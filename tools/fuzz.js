@@ -40,7 +40,7 @@ async function fuzzCore() {
 function fuzzPackage() {
   const longer = {
     QKV_FUZZ_SEED: `${Date.now() % 2 ** 31}`,
-    QKV_FUZZ_TIMES: `${Math.max(1, seconds / 10)}`,
+    QKV_FUZZ_TIMES: `${Math.max(1, seconds / 5)}`,
   };
   const options = { cwd: root, env: { ...longer, ...environment }, stdio: 'inherit' };
   return new Promise((resolve) => {

@@ -6,4 +6,4 @@ import { modelTargets as targets } from './support/model-targets.js';
 import { ModelWorld as Kind } from './support/model-world.js';
 
 const load = () => init({ variant: 'simd', shared: false });
-await testBoundary('fuzz, models', { targets, load, Kind, usual: 600 });
+await testBoundary('fuzz, models', { targets, load, Kind, usual: 300 });

@@ -6,4 +6,4 @@ import { trainTargets as targets } from './support/model-targets.js';
 import { TrainWorld as Kind } from './support/model-world.js';
 
 const load = () => init({ variant: 'simd', shared: false });
-await testBoundary('fuzz, train', { targets, load, Kind, usual: 600 });
+await testBoundary('fuzz, train', { targets, load, Kind, usual: 300 });

@@ -21,7 +21,7 @@ import { targets } from './support/targets.js';
 import { anything, make } from './support/values.js';
 import { World } from './support/world.js';
 
-const usual = 500;
+const usual = 250;
 const engineOf = async () => init({ wasm: await WebAssembly.compile(wasmFile('simd')) });
 const other = await engineOf();
 const behind = await engineOf();

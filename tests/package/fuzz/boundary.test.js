@@ -11,7 +11,7 @@ import { testBoundary } from './support/boundary.js';
 import { targets } from './support/targets.js';
 
 const load = async () => init({ wasm: await WebAssembly.compile(wasmFile('simd')) });
-await testBoundary('fuzz', { targets, load, usual: 1500 });
+await testBoundary('fuzz', { targets, load, usual: 750 });
 
 test('fuzz: what is compared with is right', async () => {
   const { q, k, v } = problem({ tq: 40, tk: 50 });

@@ -12,7 +12,7 @@ import { about, settings, watchdog } from './support/settings.js';
 import { anything, make, planted } from './support/values.js';
 import { World } from './support/world.js';
 
-const usual = 200;
+const usual = 100;
 const codes = ['invalid_argument', 'out_of_range', 'load_failed', 'unsupported'];
 const wasm = await WebAssembly.compile(wasmFile('simd'));
 const engine = await init({ wasm });

@@ -12,7 +12,7 @@ import { defined, oddNumbers, rarely as orOdd } from './support/json.js';
 import { expectRefusal } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
-const usual = 120;
+const usual = 60;
 const watch = watchdog();
 const engine = await init({ deterministic: true });
 after(() => {

@@ -9,7 +9,7 @@ import { defined, oddNumbers, rarely } from './support/json.js';
 import { expectRefusal } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
-const usual = 150;
+const usual = 75;
 const watch = watchdog();
 const engine = await init({ deterministic: true });
 after(() => {

@@ -17,7 +17,7 @@ import { faults, share, spoilt } from './support/safetensors.js';
 import { about, settings, watchdog } from './support/settings.js';
 import { onWeb } from './support/web.js';
 
-const usual = 250;
+const usual = 125;
 const watch = watchdog();
 after(watch.stop);
 

@@ -10,7 +10,7 @@ import { expectNoPollution, expectRefusal } from './support/reading.js';
 import { faults, spoilt } from './support/safetensors.js';
 import { about, settings, watchdog } from './support/settings.js';
 
-const usual = 250;
+const usual = 125;
 const watch = watchdog();
 const engine = await init({ variant: 'simd' });
 after(() => {
