@@ -14,7 +14,7 @@ import { expectQkvError } from '../../support/js/check.js';
 import { MemorySequences, untouched } from '../../support/js/memory-sequences.js';
 import { about, settings } from './support/settings.js';
 
-const usual = full ? 1_500 : 150;
+const usual = full ? 500 : 150;
 const { seed, numRuns } = settings(usual);
 
 const builds = {
