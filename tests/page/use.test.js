@@ -175,7 +175,7 @@ pageTest(
       '#hold',
       '.copy',
     ]);
-    for (let presses = 0; presses < 300 && wanted.size > 0; presses++) {
+    for (let presses = 0; presses < 400 && wanted.size > 0; presses++) {
       await page.keyboard.press('Tab');
       const { reached, ring } = await page.evaluate(
         (selectors) => {

@@ -25,7 +25,7 @@ const furtherNames = {
   'inline.js': ['DecompressionStream', 'atob'],
   'worker.js': ['AbortController', 'Headers', 'structuredClone'],
   'worker-host.js': ['AbortController', 'Headers'],
-  'models.js': ['AbortController', 'DOMException', 'MessageChannel', 'performance'],
+  'models.js': ['AbortController', 'atob', 'DOMException', 'MessageChannel', 'performance'],
   'models-host.js': ['AbortController', 'Headers'],
 };
 

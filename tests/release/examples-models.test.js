@@ -172,7 +172,7 @@ describe('examples: generate-node', () => {
   test('refuses what it cannot do', async () => {
     assert.match(await fails(program), /expected the file of a model, and a prompt/);
     assert.match(await fails(program, file, 'an é'), /invalid_argument|the text has/);
-    assert.match(await fails(program, file, 'It', '--format', 'int4'), /format is/);
+    assert.match(await fails(program, file, 'It', '--format', 'int5'), /format is/);
   });
 });
 

@@ -75,8 +75,8 @@ const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionRe
   SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
   array init random toNested zeros`;
 /** What both entries with language models export. */
-const ofModels = `Filled ForwardOptions Inspect LanguageModel LanguageModelConfig LayerReadings Llama3Scaling ModelOutput
-  ModelRotary OutputOf Passing`;
+const ofModels = `Filled ForwardOptions Inspect LanguageModel LanguageModelConfig LayerReadings Llama3Scaling
+  LongRopeScaling ModelOutput ModelRotary OutputOf Passing`;
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,

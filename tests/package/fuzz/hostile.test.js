@@ -177,6 +177,9 @@ const rows = [
   ['a device without an end', { config, weights: '/dev/zero' }, invalid, 'ends at byte 0'],
 ]; // prettier-ignore
 
+// What a call is given lies in memory that grows with the largest of them and is kept.
+(await load(engine, withMetadata())).dispose();
+
 /** The error with which a source is refused, of which nothing is left. */
 async function refusalOf(source, code, ...says) {
   const { handles, usedBytes } = engine.memory();

@@ -10,8 +10,9 @@ const REST = 3000;
 export function keepInSight(section: Element): () => void {
   const hands = new AbortController();
   let timer = 0;
-  let at = { page: 0, section: 0 };
   const where = () => ({ page: scrollY, section: section.getBoundingClientRect().top });
+  /** Null until it has scrolled for the first time: what scrolled before is told of later. */
+  let at: ReturnType<typeof where> | null = null;
   const end = () => {
     clearTimeout(timer);
     grown.disconnect();
@@ -28,6 +29,7 @@ export function keepInSight(section: Element): () => void {
   };
   for (const name of HANDS) listen(name, end);
   listen('scroll', () => {
+    if (!at) return;
     const now = where();
     // What grows above moves the section, and a browser that makes up for it moves the page: who scrolls moves both.
     if (Math.abs(now.page - at.page) > 1 && Math.abs(now.section - at.section) > 1) end();

@@ -26,7 +26,7 @@ const places: Readonly<Record<string, string>> = {
   ...{ A: '(?<![^])', z: '(?![^])' },
 };
 const own = (table: Readonly<Record<string, string>>, name: string): string | undefined =>
-  Object.hasOwn(table, name) ? table[name] : undefined;
+  new Map(Object.entries(table)).get(name);
 
 const escaped = (letter: string): string => letter.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
 /** Where a class is not, this letter is no syntax, and must not be escaped. */
