@@ -177,8 +177,10 @@ pageTest(
     ]);
     for (let presses = 0; presses < 400 && wanted.size > 0; presses++) {
       await page.keyboard.press('Tab');
-      const { reached, ring } = await page.evaluate(
-        (selectors) => {
+      const { reached, ring, html } = await page.evaluate(
+        async (selectors) => {
+          // What Tab led to may be drawn with the next frame.
+          for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
           const active = document.activeElement;
           const drawn = active.matches('.face, .segmented input, .chip input, .head input')
             ? active.nextElementSibling
@@ -186,12 +188,13 @@ pageTest(
           return {
             reached: selectors.filter((selector) => active.matches(selector)),
             ring: getComputedStyle(drawn).outlineStyle,
+            html: active.outerHTML.slice(0, 120),
           };
         },
         [...wanted],
       );
       reached.forEach((selector) => wanted.delete(selector));
-      assert.notEqual(ring, 'none', `no focus ring after ${presses + 1} tabs`);
+      assert.notEqual(ring, 'none', `no focus ring after ${presses + 1} tabs: ${html}`);
     }
     assert.deepEqual([...wanted], []);
   },
