@@ -174,9 +174,9 @@ test('learn: a step that is looked at is that of the maps and of the judgement, 
   assert.equal(said(), 'Maps of step 32. Held-out rows at step 30: loss 0.0968');
   await enter('scrub', '25');
   await moment(1, 25);
-  assert.equal(said(), 'Step 25. Judged: loss 0.115');
+  assert.equal(said(), 'Step 25. Held-out rows: loss 0.115');
   await press('[data-do=live]');
-  assert.equal(said(), 'Latest step, 40. Judged: loss 0.0732');
+  assert.equal(said(), 'Latest step, 40. Held-out rows: loss 0.0732');
   await enter('scrub', '40');
   assert.equal(panel.training.looked, null, 'the last step is the latest');
 });
