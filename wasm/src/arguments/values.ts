@@ -58,6 +58,10 @@ export function isArray(value: unknown): value is unknown[] {
   }
 }
 
+/** An object that is no array, as JSON has them. One that cannot be read counts: whoever reads it says so by its name. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) && !isArray(value);
+
 /** What a value is, for a message. */
 export function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

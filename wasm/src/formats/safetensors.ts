@@ -2,7 +2,7 @@
 // of all arrays side by side. The reader believes nothing that a file says of itself.
 
 import { QkvError } from '../api/errors.js';
-import { describe, isRecord, isUint8Array, lengthOf } from '../arguments/values.js';
+import { describe, isObject, isRecord, isUint8Array, lengthOf } from '../arguments/values.js';
 import { plainView } from '../arguments/views.js';
 
 /** Bytes of an element by its type. */
@@ -141,7 +141,7 @@ function placeOf(of: string, name: string, entry: unknown, room: number): Stored
 /** The metadata: texts by name. */
 function readMetadata(of: string, entry: unknown): Map<string, string> {
   if (entry === undefined || entry === null) return new Map();
-  const pairs = isRecord(entry) && !Array.isArray(entry) ? Object.entries(entry) : undefined;
+  const pairs = isObject(entry) ? Object.entries(entry) : undefined;
   if (!pairs?.every((pair): pair is [string, string] => typeof pair[1] === 'string')) {
     refuse(of, 'have metadata of another kind', 'an object with texts');
   }
@@ -175,7 +175,7 @@ export function readHeader(of: string, bytes: Uint8Array, room: number): Header 
   } catch (error) {
     refuse(of, `have a header that cannot be read (${String(error).slice(0, 80)})`, 'JSON');
   }
-  if (!isRecord(header) || Array.isArray(header)) {
+  if (!isObject(header)) {
     refuse(of, `have ${describe(header)} as header`, 'an object');
   }
   const { __metadata__: metadata, ...entries } = header;

@@ -1,7 +1,7 @@
 // The fields of a stranger's config, each read once and checked: of the JSON of a hub, of the metadata of GGUF, of ours.
 
 import { mostInt } from '../arguments/numbers.js';
-import { describe, isArray, isRecord, nearest, reading } from '../arguments/values.js';
+import { describe, isArray, isObject, isRecord, nearest, reading } from '../arguments/values.js';
 import { refuse, refuseUnsupported } from './errors.js';
 
 export class Fields {
@@ -13,7 +13,7 @@ export class Fields {
   ) {}
 
   static of(name: string, value: unknown): Fields {
-    if (!isRecord(value) || isArray(value)) refuse(`${name} is ${describe(value)}`, 'an object');
+    if (!isObject(value)) refuse(`${name} is ${describe(value)}`, 'an object');
     // By Object.entries(), which knows nothing of a prototype.
     return new Fields(name, new Map(reading('load', name, () => Object.entries(value))));
   }

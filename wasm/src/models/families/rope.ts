@@ -1,7 +1,7 @@
 // Rotary positions, as files say them.
 
 import type { LongRopeScaling, ModelRotary } from '../../api/model-config.js';
-import { isArray, isRecord } from '../../arguments/values.js';
+import { isObject, isRecord } from '../../arguments/values.js';
 import { refuse, refuseUnsupported } from '../errors.js';
 import { agreed, type Fields, oneOf } from '../fields.js';
 import type { Hub } from './family.js';
@@ -73,7 +73,6 @@ function ropeOf(
   if (isTwice && fields.textOf(newer) !== fields.textOf(older))
     refuse(`${fields.pathOf(newer)} and ${fields.pathOf(older)} differ`, 'one of the two');
   const rope = fields.part(oneOf(fields, newer, older));
-  const isObject = (value: unknown): boolean => isRecord(value) && !isArray(value);
   const kinds = rope?.names().filter((name) => isObject(rope.get(name))) ?? [];
   const kind = wanted !== undefined && kinds.includes(wanted) ? wanted : kinds[0];
   const own = kind === undefined ? rope : rope?.part(kind);

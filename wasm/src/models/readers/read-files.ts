@@ -1,6 +1,6 @@
 // Which format a file has, and several files as one.
 
-import { describe, isArray, isRecord } from '../../arguments/values.js';
+import { describe, isObject, isRecord } from '../../arguments/values.js';
 import { Fields } from '../fields.js';
 import type { ModelFile, StoredTensor } from '../file.js';
 import { some } from '../../arguments/name-list.js';
@@ -74,8 +74,7 @@ const fileName = /^\w[\w-]*(\.[\w-]+)*$/;
 /** The names of files in an index of shards, and the names of arrays by file. */
 function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
   const map = isRecord(index) ? new Map(Object.entries(index)).get('weight_map') : undefined;
-  if (!isRecord(map) || isArray(map))
-    refuse(`${name} has no weight_map`, 'an index of safetensors');
+  if (!isObject(map)) refuse(`${name} has no weight_map`, 'an index of safetensors');
   const shards = new Map<string, string[]>();
   for (const [tensor, file] of Object.entries(map)) {
     // A stranger's index names files beside it, and no other place.

@@ -1,6 +1,6 @@
 // safetensors files of anybody: one, or shards. The header is read by formats/safetensors.ts, which also reads ours.
 
-import { describe, isRecord } from '../../arguments/values.js';
+import { describe, isObject } from '../../arguments/values.js';
 import { headerLength, readHeader } from '../../formats/safetensors.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { blockOf, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
@@ -20,8 +20,7 @@ function nameBlocks(
   } catch {
     // What is no JSON is no object either.
   }
-  if (!isRecord(given) || Array.isArray(given))
-    refuse(`the metadata has ${describe(given)} as blocks`, 'an object');
+  if (!isObject(given)) refuse(`the metadata has ${describe(given)} as blocks`, 'an object');
   for (const [name, value] of Object.entries(given)) {
     const tensor = tensors.get(name);
     const [type, width] = Array.isArray(value) ? (value as unknown[]) : [];

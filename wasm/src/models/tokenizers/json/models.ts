@@ -1,6 +1,6 @@
 // How tokenizer.json cuts words into pieces: the kinds of vocabularies.
 
-import { describe, isRecord } from '../../../arguments/values.js';
+import { describe, isObject } from '../../../arguments/values.js';
 import { refuse } from '../../errors.js';
 import type { Fields } from '../../fields.js';
 import { bytesOfText, pieceOfByte } from '../byte-letters.js';
@@ -154,9 +154,7 @@ const kinds = { BPE: pairs, WordPiece: wordPieces, Unigram: scored };
 /** The kind; older files do not say it. */
 function kindOf(fields: Fields): keyof typeof kinds {
   if (fields.has('merges')) return 'BPE';
-  return isRecord(fields.get('vocab')) && !Array.isArray(fields.get('vocab'))
-    ? 'WordPiece'
-    : 'Unigram';
+  return isObject(fields.get('vocab')) ? 'WordPiece' : 'Unigram';
 }
 
 export const piecesOf = (fields: Fields): Pieces =>

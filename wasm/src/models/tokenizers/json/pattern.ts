@@ -16,17 +16,19 @@ interface Part {
 const most = { letters: 10_000, depth: 20 };
 const wordLetters = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
 /** Sets by their escapes; as parts of a class. */
-const sets: Readonly<Record<string, string>> = {
-  ...{ s: '\\p{White_Space}', S: '\\P{White_Space}', d: '\\p{Nd}', D: '\\P{Nd}' },
-  w: wordLetters,
-};
+const sets = new Map(
+  Object.entries({
+    ...{ s: '\\p{White_Space}', S: '\\P{White_Space}', d: '\\p{Nd}', D: '\\P{Nd}' },
+    w: wordLetters,
+  }),
+);
 /** Places by their escapes. */
-const places: Readonly<Record<string, string>> = {
-  b: `(?:(?<=[${wordLetters}])(?![${wordLetters}])|(?<![${wordLetters}])(?=[${wordLetters}]))`,
-  ...{ A: '(?<![^])', z: '(?![^])' },
-};
-const own = (table: Readonly<Record<string, string>>, name: string): string | undefined =>
-  new Map(Object.entries(table)).get(name);
+const places = new Map(
+  Object.entries({
+    b: `(?:(?<=[${wordLetters}])(?![${wordLetters}])|(?<![${wordLetters}])(?=[${wordLetters}]))`,
+    ...{ A: '(?<![^])', z: '(?![^])' },
+  }),
+);
 
 const escaped = (letter: string): string => letter.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
 /** Where a class is not, this letter is no syntax, and must not be escaped. */
@@ -171,10 +173,10 @@ class Translator {
 
   #escape(isInClass = false): string {
     const letter = this.#next();
-    const set = own(sets, letter);
+    const set = sets.get(letter);
     if (set !== undefined) return isInClass || letter !== 'w' ? set : `[${set}]`;
     if (letter === 'W' && !isInClass) return `[^${wordLetters}]`;
-    const place = isInClass ? undefined : own(places, letter);
+    const place = isInClass ? undefined : places.get(letter);
     if (place !== undefined) return place;
     if ('nrtfv'.includes(letter)) return `\\${letter}`;
     if (letter === 'p' || letter === 'P') return this.#property(letter);
