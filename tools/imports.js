@@ -8,7 +8,7 @@ import ts from 'typescript';
 import { root } from './environment.js';
 
 // Layers of the page. What a panel has on both sides, in its worker, for whoever asks of it, and on the page:
-const FIELDS = 'state/{field,page}.ts';
+const FIELDS = 'state/{field,page,score}.ts';
 const SHARED = 'features/*/shared';
 const COMPUTING = 'features/*/worker';
 const STATE = 'features/*/state.ts';

@@ -54,6 +54,14 @@ export function number(
 export const integer = (key: string, initial: number, limits: Limits) =>
   number(key, initial, limits, (value) => clamp(Math.round(value), limits) + 0);
 
+/** The power of two that is nearest. */
+export const powerOfTwo = (key: string, initial: number, limits: Limits) =>
+  number(key, initial, limits, (value) => 2 ** Math.round(Math.log2(clamp(value, limits))));
+
+/** With so many significant digits. */
+export const rounded = (key: string, initial: number, limits: Limits, digits: number) =>
+  number(key, initial, limits, (value) => clamp(significant(value, digits), limits));
+
 /** The same for a field that may be null, which is its default and never written. */
 export function optional<T>(field: Field<T>): Field<T | null> {
   const write = (value: T | null) => (value === null ? '' : field.write(value));

@@ -7,6 +7,7 @@ import {
   number,
   numberList,
   optionalNumber,
+  rounded,
   significant,
   type Field,
   type Limits,
@@ -52,9 +53,7 @@ export const blockFields = {
   blockSeed: integer('bs', 1, [1, 9999]),
   /** The row that is normalised by hand, its gain and its shift; null, as in older links: that of workedRowOf. */
   blockRow: numberList('bnr', ROW_LENGTH, clampEntry),
-  blockGain: optionalNumber(
-    number('bng', 1, GAINS, (value) => clamp(significant(value, 2), GAINS)),
-  ),
+  blockGain: optionalNumber(rounded('bng', 1, GAINS, 2)),
   blockShift: optionalNumber(
     number('bnb', 0, SHIFTS, (value) => clamp(Math.round(value * 10) / 10, SHIFTS) + 0),
   ),

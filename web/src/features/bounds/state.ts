@@ -1,9 +1,8 @@
 import {
-  clamp,
   integer,
-  number,
   optionalNumber,
-  significant,
+  powerOfTwo,
+  rounded,
   type Limits,
   type StateOf,
 } from '../../state/field';
@@ -13,9 +12,7 @@ const NORMS: Limits = [0.25, 4];
 const FACTORS: Limits = [0.05, 4];
 const COUNTS: Limits = [ROWS[0] ?? 2, ROWS.at(-1) ?? 256];
 
-const between = (key: string, limits: Limits) =>
-  optionalNumber(number(key, 1, limits, (value) => clamp(significant(value, 2), limits)));
-const clampRows = (value: number) => 2 ** Math.round(Math.log2(clamp(value, COUNTS)));
+const between = (key: string, limits: Limits) => optionalNumber(rounded(key, 1, limits, 2));
 
 /** Null, as in links that are older than the panel: 3 heads, all norms 1, 16 rows. */
 export const boundsFields = {
@@ -28,7 +25,7 @@ export const boundsFields = {
   boundsQuery: between('bdq', NORMS),
   boundsKey: between('bdk', NORMS),
   boundsFactor: between('bdt', FACTORS),
-  boundsRows: optionalNumber(number('bdn', 16, COUNTS, clampRows)),
+  boundsRows: optionalNumber(powerOfTwo('bdn', 16, COUNTS)),
 };
 export type BoundsState = StateOf<typeof boundsFields>;
 

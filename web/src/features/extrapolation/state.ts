@@ -1,22 +1,11 @@
-import {
-  clamp,
-  integer,
-  number,
-  optionalNumber,
-  type Limits,
-  type StateOf,
-} from '../../state/field';
+import { integer, optionalNumber, powerOfTwo, type StateOf } from '../../state/field';
 import type { Settings } from './shared/protocol';
-
-const LENGTHS: Limits = [16, 128];
 
 /** Null, as in links that are older than the panel: the first run, on 64 positions. */
 export const extrapolationFields = {
   extrapolationSeed: optionalNumber(integer('exs', 1, [1, 9999])),
   /** The length of the rows of training. */
-  extrapolationTrained: optionalNumber(
-    number('ext', 64, LENGTHS, (value) => 2 ** Math.round(Math.log2(clamp(value, LENGTHS)))),
-  ),
+  extrapolationTrained: optionalNumber(powerOfTwo('ext', 64, [16, 128])),
 };
 export type ExtrapolationState = StateOf<typeof extrapolationFields>;
 

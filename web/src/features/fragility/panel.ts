@@ -19,7 +19,8 @@ import { fragilityFigure } from './page/figure';
 import { drawChanges, HEIGHT } from './page/plots';
 import { sharpBound, simpleBound, worstChange } from './shared/bounds';
 import { DRAWS } from './shared/constants';
-import { clampScore, clampShake, fragilityRequest, SCORES, type FragilityRequest } from './state';
+import { clampScore, SCORES } from '../../state/score';
+import { clampShake, fragilityRequest, type FragilityRequest } from './state';
 import type { FragilityResult } from './worker/frame_feature';
 
 const CURVES = [

@@ -9,15 +9,11 @@ import {
   type StateOf,
 } from '../../state/field';
 import { clampTemperature } from '../../state/page';
+import { clampScore } from '../../state/score';
 import { TEMPERATURES } from '../../domain/temperatures';
 import { KEYS } from './shared/constants';
 
-export const SCORES: Limits = [-5, 5];
 const SHAKES: Limits = [0.01, 1];
-
-/** Two decimals: what a box and a link show. */
-export const clampScore = (value: number): number =>
-  clamp(Math.round(value * 100) / 100, SCORES) + 0;
 export const clampShake = (value: number): number => clamp(significant(value, 2), SHAKES);
 
 /** Until the reader chooses: two scores that lie close to each other. */

@@ -1,13 +1,12 @@
 import {
   choice,
-  clamp,
   flag,
   freeText,
   integer,
-  number,
   optional,
   optionalNumber,
-  significant,
+  powerOfTwo,
+  rounded,
   type Limits,
   type StateOf,
 } from '../../state/field';
@@ -24,10 +23,7 @@ import {
 /** A link stays short enough to send. */
 const LONGEST_TEXT = 1000;
 
-const powerOfTwo = (key: string, limits: Limits) =>
-  optionalNumber(
-    number(key, limits[0], limits, (value) => 2 ** Math.round(Math.log2(clamp(value, limits)))),
-  );
+const size = (key: string, limits: Limits) => optionalNumber(powerOfTwo(key, limits[0], limits));
 
 const TEMPERATURES: Limits = [0.1, 10];
 
@@ -37,19 +33,17 @@ export const learnFields = {
   learnSeed: integer('ls', 1, [0, 999999]),
   learnSpeed: choice('lv', '25', SPEEDS),
   learnLayers: optionalNumber(integer('ll', 1, [1, 4])),
-  learnHeads: powerOfTwo('lh', [1, 8]),
-  learnWidth: powerOfTwo('ld', [16, 128]),
+  learnHeads: size('lh', [1, 8]),
+  learnWidth: size('ld', [16, 128]),
   learnPositions: optional(choice('lp', 'learned', POSITIONS)),
   learnCausal: optional(flag('lc', true)),
   learnNorm: choice('ln', 'pre', NORMS),
-  learnTemperature: number('lta', 1, TEMPERATURES, (value) =>
-    clamp(significant(value, 3), TEMPERATURES),
-  ),
+  learnTemperature: rounded('lta', 1, TEMPERATURES, 3),
   /** Rows it is trained on, again and again; null: new ones in every step. */
-  learnSamples: powerOfTwo('lf', [4, 512]),
+  learnSamples: size('lf', [4, 512]),
   /** What acts from the next step on: by how much the learning rate is multiplied, rows of a step, and dropout. */
   learnRate: optional(choice('lr', '1', RATES)),
-  learnBatch: powerOfTwo('lb', [1, 256]),
+  learnBatch: size('lb', [1, 256]),
   learnDropout: optional(choice('lo', '0', DROPOUTS)),
   /** What the task of characters reads; null: what the page has in the reader's language. */
   learnText: optional(freeText('lx', LONGEST_TEXT)),

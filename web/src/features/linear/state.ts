@@ -1,19 +1,14 @@
 import {
-  clamp,
   integer,
-  number,
   optionalNumber,
-  significant,
+  powerOfTwo,
+  rounded,
   type Limits,
   type StateOf,
 } from '../../state/field';
 import { SHARPNESS, TOKENS } from './shared/constants';
 
 const SHARP: Limits = [SHARPNESS[0] ?? 0.25, SHARPNESS.at(-1) ?? 8];
-const powerOfTwo = (key: string, initial: number, limits: Limits) =>
-  optionalNumber(
-    number(key, initial, limits, (value) => 2 ** Math.round(Math.log2(clamp(value, limits)))),
-  );
 
 /** Until the reader chooses. */
 const FIRST = { sharpness: 1, window: 8, seed: 1, length: 4096, width: 64 } as const;
@@ -21,15 +16,13 @@ const FIRST = { sharpness: 1, window: 8, seed: 1, length: 4096, width: 64 } as c
 /** Null, as in links that are older than the panel: FIRST. */
 export const linearFields = {
   /** What the scores are multiplied by. */
-  linearSharpness: optionalNumber(
-    number('lic', 1, SHARP, (value) => clamp(significant(value, 2), SHARP)),
-  ),
+  linearSharpness: optionalNumber(rounded('lic', 1, SHARP, 2)),
   /** The keys that the window leaves to a query, itself included. */
   linearWindow: optionalNumber(integer('liw', FIRST.window, [1, TOKENS])),
   linearSeed: optionalNumber(integer('lid', 1, [1, 9999])),
   /** The length and the width for which operations and memory are counted. */
-  linearLength: powerOfTwo('lit', FIRST.length, [16, 2 ** 20]),
-  linearWidth: powerOfTwo('lik', FIRST.width, [16, 256]),
+  linearLength: optionalNumber(powerOfTwo('lit', FIRST.length, [16, 2 ** 20])),
+  linearWidth: optionalNumber(powerOfTwo('lik', FIRST.width, [16, 256])),
 };
 export type LinearState = StateOf<typeof linearFields>;
 

@@ -1,4 +1,5 @@
-import { clamp, number, optionalNumber, significant, type StateOf } from '../../state/field';
+import { clamp, number, optionalNumber, type StateOf } from '../../state/field';
+import { clampTemperature } from '../../state/page';
 import { TEMPERATURES } from '../../domain/temperatures';
 
 const HOURS = [8, 18] as const;
@@ -6,7 +7,6 @@ const HOURS = [8, 18] as const;
 const FIRST = { question: 11, temperature: 1 } as const;
 
 const half = (value: number) => clamp(Math.round(value * 2) / 2, HOURS);
-const clampTemperature = (value: number) => clamp(significant(value, 3), TEMPERATURES);
 
 export const lookupFields = {
   /** The hour that is asked for; null: that of FIRST. */

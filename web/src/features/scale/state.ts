@@ -1,14 +1,9 @@
-import { clamp, flag, integer, number, type StateOf } from '../../state/field';
+import { flag, integer, powerOfTwo, type StateOf } from '../../state/field';
 import { RANGE } from './shared/constants';
-
-/** The nearest power of two that is tried. */
-function clampWidth(value: number): number {
-  return 2 ** Math.round(Math.log2(clamp(value, RANGE)));
-}
 
 export const scaleFields = {
   /** The width d of queries and keys. */
-  width: number('d', 64, RANGE, clampWidth),
+  width: powerOfTwo('d', 64, RANGE),
   /** Whether scores are divided by sqrt(d). */
   divided: flag('div', false),
   /** Which sample is drawn. */

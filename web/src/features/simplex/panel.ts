@@ -21,7 +21,8 @@ import { simplexFigure } from './page/figure';
 import { drawSlopes, SLOPES_HEIGHT } from './page/slope_plot';
 import { drawTriangle, HEIGHT, Triangle } from './page/triangle';
 import { divergence, objective, slopes, toThousandths, type Weights } from './shared/objective';
-import { clampScore, SCORES, simplexPointOf, simplexRequest } from './state';
+import { clampScore, SCORES } from '../../state/score';
+import { simplexPointOf, simplexRequest } from './state';
 import type { SimplexResult } from './worker/frame_feature';
 
 const KEYS = [0, 1, 2] as const;

@@ -1,22 +1,15 @@
 import { TEMPERATURES } from '../../domain/temperatures';
 import {
-  clamp,
   number,
   numberList,
   optional,
   optionalNumber,
   type Field,
-  type Limits,
   type StateOf,
 } from '../../state/field';
 import { clampTemperature } from '../../state/page';
+import { clampScore } from '../../state/score';
 import { fromWhole, type Weights } from './shared/objective';
-
-export const SCORES: Limits = [-5, 5];
-
-/** Two decimals: what a box and a link show. */
-export const clampScore = (value: number): number =>
-  clamp(Math.round(value * 100) / 100, SCORES) + 0;
 
 /** Until the reader chooses. */
 const FIRST = { scores: [2, 1, 0], temperature: 1, point: fromWhole(334, 333) } as const;
