@@ -15,7 +15,7 @@ const STATE = 'features/*/state.ts';
 const KNOWN = 'features/*/{feature.ts,texts.ts}';
 const SHOWING = 'features/*/{page,panel.ts}';
 const CLIENTS = 'worker/{protocol,client,panel_worker_client}.ts';
-const BASE = 'features/{panel,lit_panel,missing_model}.ts';
+const BASE = 'features/{panel,lit_panel,missing_model,file_at}.ts';
 const LOAD = 'features/{load,load_inside}.ts';
 
 /**

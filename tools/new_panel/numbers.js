@@ -1,22 +1,10 @@
 // The panel panelname, in Node: the keys that it lists, how a link says how many, what it shows and what it gives away.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { engine, rest, viewOf, web } from '../support/scene.js';
+import { engine, shownPanel, web } from '../support/scene.js';
 
-const ELEMENT = 'qkv-panel-panelname';
+const shown = (patch) => shownPanel('qkv-panel-panelname', patch);
 const stateOf = (patch) => ({ ...web.initialState('en'), ...patch });
-
-/** The panel on a page of its own, and what it asks for. */
-async function shown(patch) {
-  const panel = document.createElement(ELEMENT);
-  const changes = [];
-  panel.addEventListener('state-change', ({ detail }) => changes.push(detail));
-  document.body.replaceChildren(panel);
-  await rest();
-  const view = await viewOf(ELEMENT, patch, stateOf(patch), 1);
-  panel.update(view);
-  return { panel, view, changes };
-}
 
 describe('panelname: numbers', () => {
   for (const source of ['constructed', 'random']) {

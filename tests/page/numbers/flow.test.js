@@ -2,13 +2,12 @@
 // what the panel says of it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { engine, rest, viewOf, web } from '../support/scene.js';
+import { engine, shownPanel } from '../support/scene.js';
 import { modules } from '../support/engine.js';
 
 const { modelOf } = await modules('engine/layer_weights');
 
-const ELEMENT = 'qkv-panel-flow';
-const stateOf = (patch) => ({ ...web.initialState('en'), ...patch });
+const shown = (patch) => shownPanel('qkv-panel-flow', patch);
 const [WIDTH, D_K] = [64, 16];
 
 /** softmax(q·K / √d_k / τ)·V·W_O of the last row that a causal mask lets see all, by the definition. */
@@ -98,18 +97,6 @@ describe('flow: numbers', () => {
     query.weights.forEach((weight, key) => listed.has(key) || assert.ok(weight <= least + 1e-6));
   });
 });
-
-async function shown(patch) {
-  const panel = document.createElement(ELEMENT);
-  const changes = [];
-  panel.addEventListener('state-change', ({ detail }) => changes.push(detail));
-  document.body.replaceChildren(panel);
-  await rest();
-  const view = await viewOf(ELEMENT, patch, stateOf(patch), 1);
-  panel.update(view);
-  const text = (selector) => panel.querySelector(selector).textContent;
-  return { panel, view, changes, text };
-}
 
 test('flow: says what the change did, and gives away the keys', async () => {
   const { panel, text, changes, view } = await shown({ query: 7, flowShift: -1 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fire } from '../support/operate.js';
-import { engine, rest, viewOf, web } from '../support/scene.js';
+import { engine, shownPanel, web } from '../support/scene.js';
 
 const { modules } = await import('../support/engine.js');
 const { objective, slopes, divergence, toThousandths, Triangle, drawSlopes, pagePen } =
@@ -10,7 +10,7 @@ const { objective, slopes, divergence, toThousandths, Triangle, drawSlopes, page
     ...['features/simplex/shared/objective', 'features/simplex/page/{triangle,slope_plot}'],
     'ui/plot',
   );
-const ELEMENT = 'qkv-panel-simplex';
+const shown = (patch) => shownPanel('qkv-panel-simplex', patch);
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 const near = (a, b, off = 1e-6) => assert.ok(Math.abs(a - b) <= off, `${a} is not ${b}`);
 
@@ -81,17 +81,6 @@ test('simplex: a link keeps scores, temperature and point, and says nothing wher
   }
   assert.doesNotMatch(web.formatFragment(state('')), /sx/);
 });
-
-/** The panel on a page of its own, and what it asks for. */
-async function shown(patch) {
-  const panel = document.createElement(ELEMENT);
-  const changes = [];
-  panel.addEventListener('state-change', ({ detail }) => changes.push(detail));
-  document.body.replaceChildren(panel);
-  await rest();
-  panel.update(await viewOf(ELEMENT, patch, { ...web.initialState('en'), ...patch }, 1));
-  return { panel, changes, text: (selector) => panel.querySelector(selector).textContent };
-}
 
 describe('simplex: the panel', () => {
   test('arrow keys move the point, and the button leads to the maximum', async () => {

@@ -172,3 +172,15 @@ async function newView(element, patch, state, look) {
     ...{ frameTime: 1, query: state.query ?? list.tokens.length - 1, linkProblem: null },
   };
 }
+
+/** A panel on a page of its own, in the first state but for `patch`, and what it asks for. */
+export async function shownPanel(element, patch) {
+  const panel = document.createElement(element);
+  const changes = [];
+  panel.addEventListener('state-change', ({ detail }) => changes.push(detail));
+  document.body.replaceChildren(panel);
+  await rest();
+  const view = await viewOf(element, patch, { ...web.initialState('en'), ...patch }, 1);
+  panel.update(view);
+  return { panel, view, changes, text: (selector) => panel.querySelector(selector).textContent };
+}

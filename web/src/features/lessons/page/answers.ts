@@ -1,5 +1,6 @@
 // What readers answer, kept on their device until they clear it, and as a table to take away.
 import { t } from '../texts';
+import { readList, writeList } from './stored_list';
 
 const KEY = 'qkv-lesson-answers';
 /** The oldest go when there are more. */
@@ -62,26 +63,10 @@ function readKept(raw: unknown): Kept[] {
   return isResult && isChoice && typeof shown === 'boolean' ? [raw as Kept] : [];
 }
 
-/** The oldest first. What was stored by others, or is damaged, is left out. */
-function readAll(): readonly Kept[] {
-  try {
-    const all: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-    return Array.isArray(all) ? all.flatMap(readKept) : [];
-  } catch {
-    return []; // storage can be forbidden
-  }
-}
+/** The oldest first. */
+const readAll = (): readonly Kept[] => readList(KEY, readKept);
 
-/** False: this browser keeps nothing, or has no room. */
-function write(all: readonly Kept[]): boolean {
-  try {
-    if (all.length === 0) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, JSON.stringify(all.slice(-MOST)));
-    return true;
-  } catch {
-    return false;
-  }
-}
+const write = (all: readonly Kept[]): boolean => writeList(KEY, all.slice(-MOST));
 
 /** Null: those of all lessons. */
 export const readAnswers = (lesson: string | null): readonly Kept[] =>

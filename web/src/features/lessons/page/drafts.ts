@@ -1,5 +1,6 @@
 // Lessons that are being written, kept on the device of their teacher until they are discarded.
 import { readLesson, type Lesson } from './lesson';
+import { readList, writeList } from './stored_list';
 
 const KEY = 'qkv-lesson-drafts';
 /** The oldest goes when there are more. */
@@ -21,25 +22,11 @@ function readDraft(raw: unknown): Draft[] {
   return lesson ? [{ id, lesson }] : [];
 }
 
-/** The newest first. What was stored by others, or is damaged, is left out. */
-export function readDrafts(): readonly Draft[] {
-  try {
-    const all: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-    return Array.isArray(all) ? all.flatMap(readDraft) : [];
-  } catch {
-    return []; // storage can be forbidden
-  }
-}
+/** The newest first. */
+export const readDrafts = (): readonly Draft[] => readList(KEY, readDraft);
 
-/** False: this browser keeps nothing, or has no room. Drafts of another tab stay. */
-function write(drafts: readonly Draft[]): boolean {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(drafts.slice(0, MOST)));
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Drafts of another tab stay. */
+const write = (drafts: readonly Draft[]): boolean => writeList(KEY, drafts.slice(0, MOST));
 
 const without = (id: string) => readDrafts().filter((draft) => draft.id !== id);
 

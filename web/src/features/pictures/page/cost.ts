@@ -1,3 +1,4 @@
+import { showSlider, sliderHtml } from '../../../ui/controls';
 import { text } from '../../../ui/export_figure';
 import { whole } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
@@ -12,9 +13,7 @@ export class CostPicture extends Panel {
   protected template(): string {
     return `
       <div class="picture-tools" data-control>
-        <div class="control"><label for="picture-tokens" data-t="pictures.tokens"></label>
-          <span class="with-number"><input id="picture-tokens" type="range" min="${LEAST}" max="${MOST}" step="1">
-            <output for="picture-tokens"></output></span></div>
+        ${sliderHtml('picture-tokens', 'pictures.tokens', [LEAST, MOST])}
       </div>
       <div class="picture-squares"></div>
       <p class="hint picture-told" role="status"></p>`;
@@ -34,10 +33,7 @@ export class CostPicture extends Panel {
     this.#shape = state.costShape;
     const { tokens } = state.costShape;
     if (!this.changed(tokens, look)) return;
-    const slider = this.find('#picture-tokens', HTMLInputElement);
-    slider.value = String(Math.round(Math.log2(tokens)));
-    slider.setAttribute('aria-valuetext', `T = ${whole(tokens)}`);
-    this.setText('output', `T = ${whole(tokens)}`);
+    showSlider(this, 'picture-tokens', Math.round(Math.log2(tokens)), `T = ${whole(tokens)}`);
     let x = 0;
     const squares = [1, 2, 4].map((times) => {
       const side = SIDE * times;

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../state/state';
+import { showSlider, sliderHtml } from '../../../ui/controls';
 import { four } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
 import { t } from '../texts';
@@ -22,10 +23,8 @@ const dial = (pair: number, position: number, shift: number) => `
 /** Each pair of dimensions is a hand that turns with the position; k turns all hands, by angles that do not depend on p. */
 export class OrderPicture extends Panel {
   protected template(): string {
-    const slider = (name: 'position' | 'shift', most: number) => `
-      <div class="control"><label for="picture-${name}" data-t="pictures.${name}"></label>
-        <span class="with-number"><input id="picture-${name}" type="range" min="0" max="${most}" step="1">
-          <output for="picture-${name}"></output></span></div>`;
+    const slider = (name: 'position' | 'shift', most: number) =>
+      sliderHtml(`picture-${name}`, `pictures.${name}`, [0, most]);
     return `
       <div class="picture-tools" data-control>${slider('position', 128)}${slider('shift', LIMITS.shift[1])}</div>
       <div class="picture-dials"></div>
@@ -43,8 +42,7 @@ export class OrderPicture extends Panel {
     const { position, shift } = state;
     if (!this.changed(position, shift, look)) return;
     for (const name of ['position', 'shift'] as const) {
-      this.find(`#picture-${name}`, HTMLInputElement).value = String(state[name]);
-      this.setText(`output[for=picture-${name}]`, String(state[name]));
+      showSlider(this, `picture-${name}`, state[name], String(state[name]));
     }
     const dials = PAIRS.map((pair) => dial(pair, position, shift));
     this.find('.picture-dials', HTMLElement).innerHTML = dials.join('');

@@ -1,3 +1,4 @@
+import { showSlider, sliderHtml } from '../../../ui/controls';
 import { randomOf } from '../../../domain/random_ints';
 import { softmaxOf } from '../../../domain/softmax';
 import { LIMITS } from '../../../state/state';
@@ -21,9 +22,7 @@ export class ScoresPicture extends Panel {
   protected template(): string {
     return `
       <div class="picture-tools" data-control>
-        <div class="control"><label for="picture-width" data-t="pictures.width"></label>
-          <span class="with-number"><input id="picture-width" type="range" min="${Math.log2(LEAST)}" max="${Math.log2(MOST)}" step="1">
-            <output for="picture-width"></output></span></div>
+        ${sliderHtml('picture-width', 'pictures.width', [Math.log2(LEAST), Math.log2(MOST)])}
         <label class="check"><input type="checkbox" class="picture-divide"><span data-t="pictures.divide"></span></label>
       </div>
       <div class="picture-bars" aria-hidden="true">${'<i></i>'.repeat(KEYS)}</div>
@@ -40,9 +39,7 @@ export class ScoresPicture extends Panel {
   update({ state, look }: View): void {
     const { width, divided } = state;
     if (!this.changed(width, divided, look)) return;
-    this.find('#picture-width', HTMLInputElement).value = String(Math.log2(width));
-    this.find('#picture-width', HTMLInputElement).setAttribute('aria-valuetext', `d = ${width}`);
-    this.setText('output', `d = ${width}`);
+    showSlider(this, 'picture-width', Math.log2(width), `d = ${width}`);
     this.find('.picture-divide', HTMLInputElement).checked = divided;
     const scores = scoresOf(width).map((score) => (divided ? score / Math.sqrt(width) : score));
     const weights = softmaxOf(scores);
