@@ -74,7 +74,7 @@ test('model: the description has what the file says of it', () => {
   const own = values({ ...OWN, family: 'llama', types, fileBytes: 1e6, bytes: 999_499, time: 0.25 });
   assert.deepEqual([own[0], ...own.slice(6)], ['llama', '1.00 MB · F32 4,321 · I8 4,320 · F16 4,319', '999 kB · f32', '250 µs']);
   for (const [info, title, words] of [
-    [{}, 'Loaded: Austen (English)', /^Trained before/],
+    [{}, 'Loaded: Austen (English)', /^This model was trained before/],
     [OWN, 'Loaded: mine.gguf', /^Yours: the file was read here and was not uploaded\./],
     [{ ...OWN, tokenizer: 'none' }, 'Loaded: mine.gguf', /It came without a tokenizer/],
     [{ ...OWN, tokenizer: 'none', unread: 'tokenizer.json' }, 'Loaded: mine.gguf', /does not read tokenizer\.json/],
