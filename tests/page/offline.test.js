@@ -222,34 +222,36 @@ offlineTest('a new build is there with the next visit, and kept in turn', async 
   assert.deepEqual([...problems, ...more, ...most], []);
 });
 
-offlineTest('half a build is not kept, and the old one stays whole', async (given) => {
-  const { site, context, url, page: old } = given;
-  const [before] = await cachesOf(old);
-  await site.stop();
-  site.deploy(second);
-  const assets = join(site.folder, 'assets');
-  const usage = readdirSync(assets).find((name) => /^use-.*js$/.test(name));
-  appendFileSync(join(assets, usage), '// not what the build wrote');
-  await site.start();
-  const failed = await old.evaluate(async () => {
-    const registration = await navigator.serviceWorker.ready;
-    const found = new Promise((done) => {
-      registration.addEventListener('updatefound', () => {
-        const { installing } = registration;
-        installing.addEventListener('statechange', () => done(installing.state));
+inFullRun('half a build that is fetched offline', () => {
+  offlineTest('half a build is not kept, and the old one stays whole', async (given) => {
+    const { site, context, url, page: old } = given;
+    const [before] = await cachesOf(old);
+    await site.stop();
+    site.deploy(second);
+    const assets = join(site.folder, 'assets');
+    const usage = readdirSync(assets).find((name) => /^use-.*js$/.test(name));
+    appendFileSync(join(assets, usage), '// not what the build wrote');
+    await site.start();
+    const failed = await old.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready;
+      const found = new Promise((done) => {
+        registration.addEventListener('updatefound', () => {
+          const { installing } = registration;
+          installing.addEventListener('statechange', () => done(installing.state));
+        });
       });
+      await registration.update();
+      return found;
     });
-    await registration.update();
-    return found;
+    assert.equal(failed, 'redundant');
+    assert.deepEqual(await cachesOf(old), [before]);
+    await site.stop();
+    await old.close();
+    const { page, problems } = await visitor(context, url);
+    await everyPanel(page);
+    assert.deepEqual(await buildOf(page), firstBuild);
+    await expectNoVectors(page, problems);
   });
-  assert.equal(failed, 'redundant');
-  assert.deepEqual(await cachesOf(old), [before]);
-  await site.stop();
-  await old.close();
-  const { page, problems } = await visitor(context, url);
-  await everyPanel(page);
-  assert.deepEqual(await buildOf(page), firstBuild);
-  await expectNoVectors(page, problems);
 });
 
 /** The documentation has the address of a folder, as the page has, and is never answered by the page: no network, no answer. */

@@ -179,17 +179,21 @@ pageTest(
       await page.keyboard.press('Tab');
       const { reached, ring, html } = await page.evaluate(
         async (selectors) => {
-          // What Tab led to may be drawn with the next frame.
-          for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
-          const active = document.activeElement;
-          const drawn = active.matches('.face, .segmented input, .chip input, .head input')
-            ? active.nextElementSibling
-            : active;
-          return {
-            reached: selectors.filter((selector) => active.matches(selector)),
-            ring: getComputedStyle(drawn).outlineStyle,
-            html: active.outerHTML.slice(0, 120),
+          const look = () => {
+            const active = document.activeElement;
+            const drawn = active.matches('.face, .segmented input, .chip input, .head input')
+              ? active.nextElementSibling
+              : active;
+            return {
+              reached: selectors.filter((selector) => active.matches(selector)),
+              ring: getComputedStyle(drawn).outlineStyle,
+              html: active.outerHTML.slice(0, 120),
+            };
           };
+          // What Tab led to may be drawn with the next frame.
+          for (let i = 0; i < 2 && look().ring === 'none'; i++)
+            await new Promise(requestAnimationFrame);
+          return look();
         },
         [...wanted],
       );

@@ -87,8 +87,9 @@ describe('examples: train-worker', () => {
     t.diagnostic(first);
   }
 
-  for (const name of ['Chromium', 'Firefox'])
-    testIn(name, 'train-worker trains, draws, stops and trains again', use);
+  const title = 'train-worker trains, draws, stops and trains again';
+  testIn('Chromium', title, use);
+  inFullRun('train-worker in Firefox', () => testIn('Firefox', title, use));
 });
 
 describe('examples: blog-lesson', () => {

@@ -335,7 +335,7 @@ function someOf(families, field) {
 describe('load: config.json', () => {
   for (const { fields, families: of } of tables.obeyed) {
     for (const field of fields) {
-      for (const family of of) {
+      for (const family of someOf(of, field)) {
         test(`${field} of ${family} is obeyed`, async () => {
           await expectSample(samples[field](family), (changes) => opened(family, changes));
         });

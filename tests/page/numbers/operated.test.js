@@ -345,26 +345,29 @@ const wrongTexts = (panel, language) => [
   ...foreignTexts(panel, language).filter((text) => !text.includes(failure.message)),
 ];
 
+/** An everyday run looks at rest in Chinese alone: what is English in it is seen there, and acts are in English. */
+const languages = full ? ['en', 'zh'] : ['zh'];
+
 /** What breaks a rule of a panel at rest, in a state and in each language. */
 async function lookAt(element, patch) {
   const wrong = [];
-  for (const language of ['en', 'zh']) {
+  for (const language of languages) {
     const one = await put(element, patch, language);
     wrong.push(...wrongTexts(one.panel, language));
     wrong.push(...namelessControls(controlsIn(one.panel)));
-    if (language === 'en') wrong.push(...(await rewritten(one)), ...(await typedOver(one)));
+    if (language === languages[0]) wrong.push(...(await rewritten(one)), ...(await typedOver(one)));
   }
   return [...new Set(wrong)];
 }
 
-/** The same at other times; an everyday run looks in Chinese alone, as every language has the same texts and values in them. */
+/** The same at other times. */
 async function lookAtTimes(name, element, patch) {
   const ofModel = Object.entries(name === 'model' ? TIMES_OF_MODEL : {}).map(([time, model]) => [
     time,
     (view) => ({ ...view, model: model(view.model) }),
   ]);
   const wrong = [];
-  for (const language of full ? ['en', 'zh'] : ['zh']) {
+  for (const language of languages) {
     const { panel, draw, nextLook } = await put(element, patch, language);
     for (const [time, when] of [...Object.entries(TIMES), ...ofModel]) {
       nextLook();
@@ -381,13 +384,16 @@ async function lookAtTimes(name, element, patch) {
 
 const holds = (wrong) => assert.equal(wrong.join('\n'), '');
 
-if (!full) leaveToFullRun('controls of panels in another state, seldom acts and other sizes');
+if (!full)
+  leaveToFullRun(
+    'controls of panels in another state or in English, seldom acts, other sizes and none',
+  );
 for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
   const [first] = patches;
   test(`${name}: texts, names and what is typed keep the rules of the page, in both languages`, async () => {
     for (const patch of full ? patches : [first]) holds(await lookAt(element, patch));
     holds(await lookAtTimes(name, element, first));
-    holds(await withoutSize(element, first));
+    if (full) holds(await withoutSize(element, first));
   });
 
   test(`${name}: every control does what its story says, by the rules of the page`, async () => {
