@@ -359,6 +359,19 @@ describe('openModel: tokenizers of GGUF', () => {
         assert.deepEqual(plain.slice(0, begins), control.slice(0, begins));
       }
     });
+    test('are tokens too where the file names one as the end and calls it ordinary, if it is a text of an end', async () => {
+      const end = tokens.length;
+      const more = { tokens: list([...tokens, '</s>', '<x>'], 'text'), token_type: list([...kinds, 1, 1], 'i32') };
+      const named = async (fields) => (await tokenizerOf({ ...gpt2, ...more, ...fields, pre: gguf.text('qwen2') })).tokenizer;
+      for (const name of ['eos', 'eot', 'eom']) {
+        const tokenizer = await named({ [`${name}_token_id`]: gguf.u32(end) });
+        assert.deepEqual(spelt([...tokenizer.encode('h</s>')]), ['h', undefined], name);
+        assert.equal(tokenizer.decode([...tokenizer.encode('h</s>')]), 'h');
+        assert.equal(tokenizer.decode([...tokenizer.encodePlain('h</s>')]), 'h</s>');
+      }
+      const others = [{}, { eos_token_id: gguf.u32(end + 1) }, { eos_token_id: gguf.u32(2 ** 32 - 1) }];
+      for (const fields of others) assert.deepEqual(spelt([...(await named(fields)).encode('</s><x>')]), [...'</s><x>']);
+    });
     test('that a token of the user has are this token, which is text', async () => {
       const more = { tokens: list([...tokens, '<think>'], 'text'), token_type: list([...kinds, 4], 'i32') };
       const { tokenizer } = await tokenizerOf({ ...gpt2, ...more, pre: gguf.text('qwen2') });

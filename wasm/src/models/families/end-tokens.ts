@@ -4,6 +4,7 @@ import { describe, isArray, isRecord, reading } from '../../arguments/values.js'
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
+import { endTexts, namesOfEnds } from '../tokenizers/end-texts.js';
 import { ownField } from './own.js';
 
 const isToken = (value: unknown): value is number =>
@@ -13,18 +14,12 @@ const isToken = (value: unknown): value is number =>
 const entriesOf = (config: object): [string, unknown][] =>
   reading('load', 'config', () => Object.entries(config));
 
-/** Texts of tokens that end what a model says, where they are control tokens: the list of llama.cpp. */
-const endTexts: ReadonlySet<unknown> = new Set([
-  ...['<|eot_id|>', '<|im_end|>', '<|end|>', '<|return|>', '<|call|>', '<|flush|>', '<|calls|>'],
-  ...['<end_of_turn>', '<|endoftext|>', '</s>', '<|eom_id|>', '<EOT>', '_<EOT>', '[EOT]', '[EOS]'],
-  ...['<|end_of_text|>', '<end_of_utterance>', '<eos>', '<turn|>', '<｜end▁of▁sentence｜>', '[e~['],
-]);
 const control = 3;
 
 /** Files of GGUF name one to three of them by number, and often not that of a turn. */
 function ggufEnds(metadata: ModelFile['metadata']): unknown[] {
   const of = (name: string): unknown => metadata.get(`tokenizer.ggml.${name}`);
-  const told = ['eos', 'eot', 'eom'].map((name) => of(`${name}_token_id`));
+  const told = namesOfEnds.map((name) => of(`${name}_token_id`));
   const [texts, types] = ['tokens', 'token_type'].map((name) => {
     const list = of(name);
     return Array.isArray(list) ? (list as unknown[]) : undefined;

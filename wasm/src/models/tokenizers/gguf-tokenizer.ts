@@ -9,6 +9,7 @@ import { pairsTokenizer } from './pairs.js';
 import { once } from './once.js';
 import { piecesTokenizer } from './scored-pieces.js';
 import { CharMap } from './char-map.js';
+import { endTexts, namesOfEnds } from './end-texts.js';
 import { mostSpecial } from './special.js';
 import { unknownPenalty } from './unigram.js';
 import { unigramTokenizer } from './unigram-tokenizer.js';
@@ -164,6 +165,12 @@ const kinds: ReadonlyMap<unknown, (parts: Parts) => FoundTokenizer> = new Map([
   ['t5', scored],
 ]);
 
+/** Tokens that the file says end a text, and that have a text of such, whatever their type: some files have them as ordinary ones. */
+function endsOf(fields: Fields, tokens: readonly string[]): ReadonlySet<number> {
+  const named = namesOfEnds.map((name) => fields.number(`${name}_token_id`, -1));
+  return new Set(named.filter((id) => endTexts.has(tokens[id])));
+}
+
 /** The tokenizer of a file, or why there is none. */
 export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const fields = new Fields('metadata', metadata, 'tokenizer.ggml.');
@@ -177,7 +184,9 @@ export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   if (!tokens || !isTexts(tokens))
     return none(`the file's tokenizer is of the kind ${name} and has no list of tokens`);
   const types = fields.list('token_type') ?? [];
-  const isControl = (id: number): boolean => types[id] === control || types[id] === unknownType;
+  const ends = endsOf(fields, tokens);
+  const isControl = (id: number): boolean =>
+    types[id] === control || types[id] === unknownType || ends.has(id);
   const specials = new Map<string, number>();
   tokens.forEach((text, id) => {
     if (text !== '' && (isControl(id) || types[id] === userDefined)) specials.set(text, id);
