@@ -67,8 +67,8 @@ describe('names', () => {
 /** A text, and the names by what they make of it. Those that are not named make of it what the last, '*', says. */
 const cases = [
   ['12345', {
-    '12345': 'gpt-2 mpt deepseek-llm bloom',
-    '1|2|3|4|5': 'smollm qwen2 deepseek-r1-qwen qwen35 ufakzeka laguna bailingmoe seed-coder exaone-moe tekken youtu spark2_5 deepseek-coder viking chameleon',
+    '12345': 'gpt-2 mpt bloom',
+    '1|2|3|4|5': 'smollm qwen2 deepseek-r1-qwen qwen35 ufakzeka laguna bailingmoe seed-coder exaone-moe tekken youtu spark2_5 deepseek-coder deepseek-llm viking chameleon',
     '12|345': 'tiny_aya superbpe',
     '123|45': '*',
   }],
@@ -159,6 +159,14 @@ describe('words', () => {
     ['superbpe', 'a 1234567 b', ['a ', '1', '234', '567', ' b']],
     ['laguna', 'a\n b', ['a', '\n', ' b']],
     ['deepseek-llm', 'a b, c', ['a', ' b', ',', ' c']],
+    // Only letters of its list are words of their own; Armenian has its capital ones there.
+    [
+      'deepseek-llm',
+      '\u0300 \u0561\u0295\u0300 \u0531',
+      ['\u0300 \u0561', '\u0295', '\u0300', ' \u0531'],
+    ],
+    // A space that the list of signs has, with one before, and then the list of letters.
+    ['deepseek-llm', '  \u3000', [' ', ' ', '\u3000']],
   ]) {
     test(`${name}: ${JSON.stringify(text)}`, () => {
       assert.deepEqual(wordsOf(text, cutOf(name)), expected);

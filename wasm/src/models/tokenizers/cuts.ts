@@ -42,9 +42,11 @@ const eastAsian = '[\\u4e00-\\u9fa5\\u3040-\\u309f\\u30a0-\\u30ff]+';
 const withMarks =
   '[!-\\/:-@\\[-`{-~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+';
 const deepseek3 = [oneToThree, eastAsian, `${withMarks}[\\r\\n]*|${lines}|${spaces}`];
-/** Letters that have a case, of the scripts and the time of the list that DeepSeek has. */
-const cased =
-  '(?:(?![\\u10d0-\\u10ff\\ua790-\\ua7ff\\u{1d400}-\\u{1d7cb}])[\\p{Lu}\\p{Ll}\\p{Lt}])';
+/** Letters that DeepSeek lists: those with a case, but for scripts and blocks that its list lacks or that are newer. */
+const notListed =
+  '\\u0560-\\u0588\\u10c6-\\u10ff\\u1c80-\\u1c8a\\u2d00-\\u2d2d\\ua790-\\ua7ff\\uab30-\\uab68\\u{10570}-\\u{105bc}' +
+  '\\u{10d50}-\\u{10d85}\\u{16e40}-\\u{16ed3}\\u{1d400}-\\u{1df2a}';
+const cased = `(?:(?![${notListed}])[\\p{Lu}\\p{Ll}\\p{Lt}\\u0295])`;
 const farEast = '[\\u4e00-\\u9fa5\\u0800-\\u4e00\\uac00-\\ud7ff]+';
 const bloom = ' ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+';
 const halves = [512, 256, 128, 64, 32, 16, 8, 4].map((n) => `\\s{${n}}(?!\\S)`).join('|');
@@ -140,7 +142,7 @@ const ways: readonly (readonly [names: string, way: Way])[] = [
         '\\s?[!-\\/:-~\\uff01-\\uff0f\\uff1a-\\uff5e\\u2018-\\u201f\\u3000-\\u3002]+',
         '\\s+$',
         farEast,
-        '\\p{N}+',
+        '\\p{N}',
       ],
     },
   ],
