@@ -310,11 +310,26 @@ for (const [what, file, code, ...says] of hostile) {
   test(`openModel: GGUF with ${what}`, () => expectRejects(open(file), 'load', code, ...says));
 }
 
-describe('textsThere: texts of a list, all that have come at once', () => {
+describe('lists of texts, decoded where somebody asks for them', () => {
   const utf8 = (text) => [...new TextEncoder().encode(text)];
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const listed = (all) => concat(...all.flatMap((bytes) => [gguf.u64(bytes.length).bytes, Uint8Array.from(bytes)]));
   const whole = ['a', '', '\u0120b', '\u4e2d\u00e9', '\ud83d\ude00x', '\ufeffa', '\ufffd', 'longer than a few letters'].map(utf8);
+  /** A list that comes in pieces of so many bytes, texts that are cut as cut ones. */
+  function grown(all, size) {
+    const list = new models.GrowingTextList();
+    const bytes = listed(all);
+    let taken = 0;
+    for (let end = size; list.length < all.length; end += size) {
+      const there = Uint8Array.from(bytes.subarray(taken, end));
+      taken += list.addWhole(there, all.length - list.length);
+      if (list.length === all.length || end % 3 > 0) continue;
+      list.add(Uint8Array.from(all[list.length]));
+      taken += 8 + all[list.length - 1].length;
+    }
+    assert.equal(taken, bytes.length);
+    return list.done();
+  }
   for (const [what, all] of [
     ['letters of every length', whole],
     ['bytes that are no letters', [...whole, [0xff, 0x61], [0xe4, 0xb8], [0x61]]],
@@ -324,18 +339,26 @@ describe('textsThere: texts of a list, all that have come at once', () => {
     ['none', []],
   ]) {
     test(`${what}`, () => {
-      const bytes = listed(all);
       const expected = all.map((each) => decoder.decode(Uint8Array.from(each)));
-      assert.deepEqual(models.textsThere(bytes, all.length), { texts: expected, bytes: bytes.length });
-      // Not more than are asked for, and no text of which a byte has not come.
-      const few = models.textsThere(bytes, 1);
-      assert.deepEqual(few.texts, expected.slice(0, 1));
-      const cut = models.textsThere(bytes.subarray(0, Math.max(bytes.length - 1, 0)), 99);
-      const there = all.at(-1)?.length === 0 ? 0 : 1;
-      assert.deepEqual(cut.texts, expected.slice(0, expected.length - there));
+      for (const size of [1, 2, 7, 1000]) {
+        const list = grown(all, size);
+        assert.equal(list.length, all.length);
+        const one = () => assert.deepEqual([-1, ...expected.keys(), all.length, 0.5, NaN].map((i) => list.text(i)), [undefined, ...expected, undefined, undefined, undefined]);
+        one();
+        assert.deepEqual(list.all(), expected);
+        one();
+      }
+      for (const isWanted of [() => false, (i) => i === 0, () => true]) {
+        assert.deepEqual(grown(all, 5).where(isWanted), expected.map((text, i) => [text, i]).filter(([, i]) => isWanted(i)));
+      }
     });
   }
-  test('a length of 64 bits is no text', () => {
-    assert.deepEqual(models.textsThere(concat(gguf.u64(2n ** 40n).bytes, utf8('abc')), 1), { texts: [], bytes: 0 });
+  test('not more than are asked for, no text of which a byte has not come, and no length of 64 bits', () => {
+    const list = new models.GrowingTextList();
+    const bytes = listed(whole);
+    assert.equal(list.addWhole(bytes, 1), 9);
+    assert.equal(list.addWhole(bytes.subarray(9, -1), 99), bytes.length - 9 - 8 - whole.at(-1).length);
+    assert.equal(list.length, whole.length - 1);
+    assert.equal(list.addWhole(concat(gguf.u64(2n ** 40n).bytes, Uint8Array.from(utf8('abc'))), 1), 0);
   });
 }); // prettier-ignore

@@ -1,5 +1,6 @@
 // The vocabulary of a GGUF file as the tokenizer.json that its family has, for a third opinion: how the families cut texts is in their
 // files on the Hugging Face hub.
+import { models } from '../../package/models/support/bundle.js';
 
 const byteLevel = (use_regex) => ({ type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex }); // prettier-ignore
 const digits = (individual_digits) => ({ type: 'Digits', individual_digits });
@@ -101,7 +102,10 @@ function unigram({ tokens, scores, charsmap, unknownId }) {
 
 /** What GGUF has of a tokenizer. */
 export function vocabularyOf(metadata) {
-  const own = (name) => metadata.get(`tokenizer.ggml.${name}`);
+  const own = (name) => {
+    const value = metadata.get(`tokenizer.ggml.${name}`);
+    return models.TextList.is(value) ? value.all() : value;
+  };
   return {
     ...{ kind: own('model'), pre: own('pre') ?? 'default', tokens: own('tokens') },
     ...{ types: own('token_type') ?? [], merges: own('merges') ?? [], scores: own('scores') ?? [] },

@@ -3,6 +3,7 @@
 import { mostInt } from '../arguments/numbers.js';
 import { describe, isArray, isObject, isRecord, nearest, reading } from '../arguments/values.js';
 import { refuse, refuseUnsupported } from './errors.js';
+import { TextList } from './text-list.js';
 
 export class Fields {
   /** `name` is what messages call it, `values` its fields; null is as good as nothing. */
@@ -18,12 +19,17 @@ export class Fields {
     return new Fields(name, new Map(reading('load', name, () => Object.entries(value))));
   }
 
-  get(field: string): unknown {
+  #stored(field: string): unknown {
     return this.values.get(this.prefix + field) ?? undefined;
   }
 
+  get(field: string): unknown {
+    const value = this.#stored(field);
+    return TextList.is(value) ? value.all() : value;
+  }
+
   has(field: string): boolean {
-    return this.get(field) !== undefined;
+    return this.#stored(field) !== undefined;
   }
 
   /** Whether it is there and says that there is nothing. */
@@ -122,6 +128,14 @@ export class Fields {
   list(field: string): readonly unknown[] | undefined {
     if (!this.has(field)) return undefined;
     return this.#read<unknown[]>(field, undefined, (value) => isArray(value), 'a list');
+  }
+
+  /** A list of texts that need not be decoded; undefined for another list. */
+  texts(field: string): TextList | undefined {
+    const value = this.#stored(field);
+    if (TextList.is(value)) return value;
+    this.list(field);
+    return undefined;
   }
 
   /** One of the words of a table, as what the table has for it. Others may be right, but change what is computed. */

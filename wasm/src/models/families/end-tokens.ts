@@ -5,6 +5,7 @@ import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 import { endTexts, namesOfEnds } from '../tokenizers/end-texts.js';
+import { TextList } from '../text-list.js';
 import { ownField } from './own.js';
 
 const isToken = (value: unknown): value is number =>
@@ -20,14 +21,15 @@ const control = 3;
 function ggufEnds(metadata: ModelFile['metadata']): unknown[] {
   const of = (name: string): unknown => metadata.get(`tokenizer.ggml.${name}`);
   const told = namesOfEnds.map((name) => of(`${name}_token_id`));
-  const [texts, types] = ['tokens', 'token_type'].map((name) => {
-    const list = of(name);
-    return Array.isArray(list) ? (list as unknown[]) : undefined;
-  });
+  const [texts, types] = [of('tokens'), of('token_type')];
   const found = new Map<unknown, number>();
-  texts?.forEach((text, id) => {
-    if (endTexts.has(text) && (types?.[id] ?? control) === control) found.set(text, id);
-  });
+  if (TextList.is(texts)) {
+    const typeOf = (id: number): unknown =>
+      (Array.isArray(types) ? types[id] : undefined) ?? control;
+    for (const [text, id] of texts.where((id) => typeOf(id) === control)) {
+      if (endTexts.has(text)) found.set(text, id);
+    }
+  }
   // Where these two are, it stands between parts of one answer.
   if (found.has('<|return|>') && found.has('<|call|>')) found.delete('<|end|>');
   return [...told, ...found.values()];

@@ -3,7 +3,7 @@
 
 import { blockOf, isReadable, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
-import { textsThere } from './texts.js';
+import { GrowingTextList, type TextList } from '../text-list.js';
 import { Cursor } from '../sources/cursor.js';
 import type { ByteSource } from '../sources/source.js';
 
@@ -71,10 +71,15 @@ class Reader {
     return count;
   }
 
-  async text(what: string, limit = this.cursor.room): Promise<string> {
+  /** The bytes of a text. */
+  async #bytes(what: string, limit = this.cursor.room): Promise<Uint8Array> {
     const length = await this.count(`the length of ${what}`, limit);
     await this.cursor.need(length, what);
-    return this.#decoder.decode(this.cursor.take(length));
+    return this.cursor.take(length);
+  }
+
+  async text(what: string, limit?: number): Promise<string> {
+    return this.#decoder.decode(await this.#bytes(what, limit));
   }
 
   async value(type: number, what: string, depth = 0): Promise<unknown> {
@@ -87,20 +92,20 @@ class Reader {
     this.#elements += count;
     const scalar = scalars.get(inner);
     if (scalar) return this.#numbers(count, inner, what);
+    if (inner === text) return this.#texts(count, what);
     const values: unknown[] = [];
-    while (values.length < count) {
-      // What has come, without waiting for each.
-      const there = inner === text ? this.#textsThere(count - values.length) : [];
-      for (const each of there) values.push(each);
-      if (values.length < count) values.push(await this.value(inner, what, depth + 1));
-    }
+    while (values.length < count) values.push(await this.value(inner, what, depth + 1));
     return values;
   }
 
-  #textsThere(most: number): string[] {
-    const { texts, bytes } = textsThere(this.cursor.there, most);
-    this.cursor.take(bytes);
-    return texts;
+  async #texts(count: number, what: string): Promise<TextList> {
+    const texts = new GrowingTextList();
+    for (;;) {
+      // What has come, without waiting for each.
+      this.cursor.take(texts.addWhole(this.cursor.there, count - texts.length));
+      if (texts.length >= count) return texts.done();
+      texts.add(await this.#bytes(what));
+    }
   }
 
   /** Numbers of a list, all of it at once, which is also told at once if it is not there. */

@@ -3,6 +3,7 @@
 
 import type { ModelFile } from '../file.js';
 import { Fields } from '../fields.js';
+import type { TextList } from '../text-list.js';
 import { cutOf } from './cuts.js';
 import type { Frame } from './frame.js';
 import { pairsTokenizer } from './pairs.js';
@@ -19,15 +20,13 @@ import { wordsTokenizer } from './words.js';
 /** Types of tokens. */
 const [normal, unknownType, control, userDefined, unused] = [1, 2, 3, 4, 5];
 
-const isTexts = (list: readonly unknown[]): list is string[] =>
-  list.every((text) => typeof text === 'string');
 const isNumbers = (list: readonly unknown[]): list is number[] =>
   list.every((each) => Number.isFinite(each));
 
 /** What a file has of a tokenizer, whatever its kind. */
 interface Parts {
   readonly fields: Fields;
-  readonly tokens: string[];
+  readonly tokens: TextList;
   /** The types of the tokens. */
   readonly types: readonly unknown[];
   readonly shared: Omit<Frame, 'begin' | 'end'>;
@@ -69,7 +68,7 @@ function pieces(parts: Parts): FoundTokenizer {
   return {
     tokenizer: piecesTokenizer({
       ...frameOf(parts, true),
-      ...{ scores, texts: once(() => tokens.map((text) => text.replaceAll('\u2581', ' '))) },
+      ...{ scores, texts: once(() => tokens.all().map((text) => text.replaceAll('\u2581', ' '))) },
       unknown: fields.count('unknown_token_id', 0, 0),
       addsSpace: fields.flag('add_space_prefix', true),
     }),
@@ -87,7 +86,7 @@ function charMapOf({ fields }: Parts): CharMap | undefined {
 
 /** The tokens that are pieces of texts. What a user defined is taken wherever it stands. */
 function* piecesIn({ tokens, types }: Parts, scores: readonly number[]) {
-  for (const [id, text] of tokens.entries()) {
+  for (const [id, text] of tokens.all().entries()) {
     const type = types[id];
     const score = type === userDefined ? 0 : (scores[id] ?? 0);
     if (type === normal || type === userDefined || type === unused)
@@ -108,7 +107,7 @@ function scored(parts: Parts): FoundTokenizer {
       ...shared,
       begin: fields.flag('add_bos_token', false) ? tokenOf(parts, 'bos') : undefined,
       end: fields.flag('add_eos_token', true) ? tokenOf(parts, 'eos', 1) : undefined,
-      texts: tokens,
+      texts: () => tokens.all(),
       pieces: piecesIn(parts, scores),
       ...{ unknown: fields.count('unknown_token_id', 2, 0), unknownScore: least - unknownPenalty },
       ...{ map: charMapOf(parts), addsSpace: fields.flag('add_space_prefix', false) },
@@ -119,16 +118,15 @@ function scored(parts: Parts): FoundTokenizer {
 
 function pairs(parts: Parts): FoundTokenizer {
   const { fields, tokens } = parts;
-  const merges = fields.list('merges');
+  const merges = fields.texts('merges');
   const pre = fields.text('pre', 'default');
   const cut = cutOf(pre);
   const name = nameOf('gpt2', pre);
   if (!cut) return none(`the file's tokenizer is of the kind ${name}, which is not known here`);
-  if (!merges || !isTexts(merges))
-    return none(`the file's tokenizer is of the kind ${name} and has no list of merges`);
+  if (!merges) return none(`the file's tokenizer is of the kind ${name} and has no list of merges`);
   const tokenizer = pairsTokenizer({
     ...frameOf(parts, cut.addsBegin),
-    ...{ texts: tokens, merges, cut },
+    ...{ texts: () => tokens.all(), merges: () => merges.all(), cut },
   });
   if (pre !== 'default') return { tokenizer };
   // llama.cpp warns of it too.
@@ -150,7 +148,7 @@ function words(parts: Parts): FoundTokenizer {
   const sep = tokenOf(parts, 'seperator', 102); // as GGUF spells it
   return {
     tokenizer: wordsTokenizer({
-      ...{ ...shared, texts: tokens, unknown, lowercase },
+      ...{ ...shared, texts: () => tokens.all(), unknown, lowercase },
       begin: fields.flag('add_bos_token', true) ? cls : undefined,
       end: fields.flag('add_sep_token', true) ? sep : undefined,
       stripAccents: fields.flag('normalizer.strip_accents', lowercase),
@@ -166,9 +164,9 @@ const kinds: ReadonlyMap<unknown, (parts: Parts) => FoundTokenizer> = new Map([
 ]);
 
 /** Tokens that the file says end a text, and that have a text of such, whatever their type: some files have them as ordinary ones. */
-function endsOf(fields: Fields, tokens: readonly string[]): ReadonlySet<number> {
+function endsOf(fields: Fields, tokens: TextList): ReadonlySet<number> {
   const named = namesOfEnds.map((name) => fields.number(`${name}_token_id`, -1));
-  return new Set(named.filter((id) => endTexts.has(tokens[id])));
+  return new Set(named.filter((id) => endTexts.has(tokens.text(id))));
 }
 
 /** The tokenizer of a file, or why there is none. */
@@ -180,17 +178,14 @@ export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const pre = fields.text('pre', '');
   const name = nameOf(kind, pre);
   if (!read) return none(`the file's tokenizer is of the kind ${name}, which is not known here`);
-  const tokens = fields.list('tokens');
-  if (!tokens || !isTexts(tokens))
-    return none(`the file's tokenizer is of the kind ${name} and has no list of tokens`);
+  const tokens = fields.texts('tokens');
+  if (!tokens) return none(`the file's tokenizer is of the kind ${name} and has no list of tokens`);
   const types = fields.list('token_type') ?? [];
   const ends = endsOf(fields, tokens);
   const isControl = (id: number): boolean =>
     types[id] === control || types[id] === unknownType || ends.has(id);
-  const specials = new Map<string, number>();
-  tokens.forEach((text, id) => {
-    if (text !== '' && (isControl(id) || types[id] === userDefined)) specials.set(text, id);
-  });
+  const found = tokens.where((id) => isControl(id) || types[id] === userDefined);
+  const specials = new Map(found.filter(([text]) => text !== ''));
   const length = [...specials.keys()].reduce((sum, text) => sum + text.length, 0);
   if (length > mostSpecial)
     return none(`the special tokens of the file have ${length} letters, more than ${mostSpecial}`);

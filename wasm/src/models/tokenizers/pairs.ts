@@ -10,9 +10,9 @@ import type { Tokenizer } from '../../api/model-types.js';
 
 interface Pairs extends Frame {
   /** Tokens by their ids, bytes written as letters. */
-  readonly texts: readonly string[];
+  readonly texts: () => readonly string[];
   /** Pairs as "left right", in the order of their ranks. */
-  readonly merges: readonly string[];
+  readonly merges: () => readonly string[];
   readonly cut: Cut;
 }
 
@@ -21,10 +21,10 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
   const { texts, merges, cut, isControl, specials } = pairs;
   const tables = once(() => {
     const ids = new Map<string, number>();
-    texts.forEach((text, id) => {
+    texts().forEach((text, id) => {
       if (!isControl(id)) ids.set(text, id);
     });
-    return { ids, ranks: new Map(merges.map((pair, rank) => [pair, -rank])) };
+    return { ids, ranks: new Map(merges().map((pair, rank) => [pair, -rank])) };
   });
   /** Written as they are, not as letters of bytes. */
   const asWritten = new Set(specials.values());
@@ -51,7 +51,7 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
         Array.from(list)
           .filter((id) => !isControl(id))
           .flatMap((id) =>
-            Array.from(texts[id] ?? '').flatMap((letter) => {
+            Array.from(texts()[id] ?? '').flatMap((letter) => {
               const byte = asWritten.has(id) ? undefined : byteOfLetter(letter);
               return byte ?? [...bytesOfText(letter)];
             }),

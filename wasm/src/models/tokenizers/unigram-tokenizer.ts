@@ -8,7 +8,7 @@ import { once } from './once.js';
 import { type Unigram, unigram } from './unigram.js';
 
 interface UnigramPieces extends Frame, Unigram {
-  readonly texts: readonly string[];
+  readonly texts: () => readonly string[];
   readonly unknown: number;
   readonly map: CharMap | undefined;
   readonly addsSpace: boolean;
@@ -57,7 +57,7 @@ export function unigramTokenizer(given: UnigramPieces): Tokenizer {
     ),
     decode(list) {
       const ids = Array.from(list);
-      const text = ids.map((id) => (isControl(id) ? '' : (texts[id] ?? ''))).join('');
+      const text = ids.map((id) => (isControl(id) ? '' : (texts()[id] ?? ''))).join('');
       const isFirst = begin === undefined || ids[0] === begin;
       const spaced = text.replaceAll(mark, ' ');
       return addsSpace && isFirst ? spaced.replace(/^ /, '') : spaced;

@@ -2,11 +2,12 @@
 // into the longest pieces there are, from its front to its end.
 
 import { type Frame, framed } from './frame.js';
+import { once } from './once.js';
 import type { Tokenizer } from '../../api/model-types.js';
 
 interface Words extends Frame {
   /** Pieces by their ids; what begins a word has U+2581 before it. */
-  readonly texts: readonly string[];
+  readonly texts: () => readonly string[];
   /** Stands for a word that pieces cannot spell. */
   readonly unknown: number;
   readonly lowercase: boolean;
@@ -84,12 +85,15 @@ export function spellWord(word: string, { idOf, unknown, longest }: Spelling): n
 /** The tokenizer of such pieces. What it decodes are words with one space between. */
 export function wordsTokenizer(given: Words): Tokenizer {
   const { texts, unknown, isControl, lowercase, stripAccents: stripsAccents } = given;
-  const ids = new Map<string, number>();
-  texts.forEach((text, id) => {
-    if (!isControl(id) && !ids.has(text)) ids.set(text, id);
+  const idsOf = once(() => {
+    const ids = new Map<string, number>();
+    texts().forEach((text, id) => {
+      if (!isControl(id) && !ids.has(text)) ids.set(text, id);
+    });
+    return ids;
   });
   const idOf = (piece: string, begins: boolean): number | undefined =>
-    ids.get(begins ? mark + piece : piece);
+    idsOf().get(begins ? mark + piece : piece);
   // The mark of a piece is a letter of none.
   const spell = (word: string): number[] =>
     word.includes(mark) ? [unknown] : spellWord(word, { idOf, unknown, longest: longestWord });
@@ -97,7 +101,7 @@ export function wordsTokenizer(given: Words): Tokenizer {
   return {
     ...framed(given, (part) => plainWords(plainText(part, options)).flatMap(spell)),
     decode: (list) =>
-      Array.from(list, (id) => (isControl(id) ? '' : (texts[id] ?? '')))
+      Array.from(list, (id) => (isControl(id) ? '' : (texts()[id] ?? '')))
         .join('')
         .replaceAll(mark, ' ')
         .replace(/^ /, ''),
