@@ -114,7 +114,9 @@ class Reader {
     await this.cursor.need(count * Numbers.BYTES_PER_ELEMENT, what);
     // A copy, which begins where such an array may.
     const bytes = this.cursor.take(count * Numbers.BYTES_PER_ELEMENT).slice();
-    return Array.from<number | bigint, number>(new Numbers(bytes.buffer), Number);
+    const numbers = new Numbers(bytes.buffer);
+    const isBig = numbers instanceof BigUint64Array || numbers instanceof BigInt64Array;
+    return isBig ? Array.from(numbers, Number) : Array.from(numbers);
   }
 
   async metadata(count: number): Promise<Map<string, unknown>> {
