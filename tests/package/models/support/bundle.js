@@ -9,7 +9,7 @@ import { root } from '../../../support/js/files.js';
 const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
 const modules = [
-  ...['open', 'fill', 'plan', 'stream', 'config', 'readers/read-files', 'text-list'],
+  ...['open', 'fill', 'file', 'plan', 'stream', 'config', 'readers/read-files', 'text-list'],
   ...['locate', 'hub', 'gguf'].map((name) => `families/${name}`),
   ...['characters', 'hugging-face', 'llama2c', 'gguf'].map(
     (name) => `tokenizers/${name}-tokenizer`,
