@@ -24,7 +24,9 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
     texts().forEach((text, id) => {
       if (!isControl(id)) ids.set(text, id);
     });
-    return { ids, ranks: new Map(merges().map((pair, rank) => [pair, -rank])) };
+    const ranks = new Map<string, number>();
+    merges().forEach((pair, rank) => ranks.set(pair, -rank));
+    return { ids, ranks };
   });
   /** Written as they are, not as letters of bytes. */
   const asWritten = new Set(specials.values());
