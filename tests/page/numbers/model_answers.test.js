@@ -100,7 +100,7 @@ describe('model: the next token', () => {
   const logits = Float32Array.of(...[0, 0, 0, 0], ...[0.125, 0.5, 0.25, 0.125], ...[1, 0, 0, 0]);
   const pass = { ids: [3, 2, 1], logits };
   const next = (at, { sampling = plain, of = pass, speaks = true } = {}) =>
-    web.nextToken(engineOf(), { label, info: { speaks } }, of, { at, sampling });
+    web.nextToken(engineOf(), { label, info: { speaks } }, of, { at, sampling, ablated: [] });
 
   test('is told after any token, with the one that follows there', () => {
     const found = next(1, { sampling: { temperature: 1, topK: 3, topP: 0.6 } });
@@ -112,7 +112,7 @@ describe('model: the next token', () => {
         { id: 0, label: '<0>', temperature: 0.125, topK: 0.125 / 0.875, topP: null },
         { id: 3, label: '<3>', temperature: 0.125, topK: null, topP: null },
       ],
-      ...{ keptK: 3, keptP: 2, entropy: 1.25, vocabulary: 4 },
+      ...{ keptK: 3, keptP: 2, entropy: 1.25, vocabulary: 4, cut: null },
     });
     assert.equal(next(2).actual, null);
     assert.equal(next(2).label, '<1>');
@@ -141,7 +141,8 @@ describe('model: the lens', () => {
         return { layers: new Map(layers) };
       },
     };
-    const found = () => web.lensAt(engineOf(), { model, label, info: { speaks } }, { ids }, at);
+    const of = { model, label, info: { speaks } };
+    const found = () => web.lensAt(engineOf(), of, { ids }, { at, ablated: [] });
     return { found, told };
   }
 

@@ -102,6 +102,9 @@ test('model: the loss with and without heads, and the strongest head of each kin
   assert.deepEqual(lossOf(null), ['Loss of the shown text with all heads: 2.000 nats per token.', true]);
   assert.deepEqual(lossOf(2.5, [0, 1], [1, 0]), [`${without} 0.1, 1.0: 2.500 (+0.500).`, false]);
   assert.deepEqual(lossOf(1.876543, [0, 1]), [`${without} 0.1: 1.877 (−0.123).`, false]);
+  const cut = { heads: [[0, 1]], label: 'Mary', whole: 0.75, cut: 0.25 };
+  const next = { label: 'to', bars: [{ label: 'John' }], cut };
+  assert.match(listed({ answers: { next } }).text('.model-loss'), /nats per token\. Without 0\.1, Mary follows to with probability 25\.0%, .* John\.$/);
   const { text } = listed();
   assert.match(text('.model-story'), /^Head 0\.1 mostly reads the token before \(0\.50\)\. No head puts half of its weight on the first token; the highest is 0\.49, in head 0\.0\. Head 1\.1 attends like an induction head/);
   for (const [difference, words] of [[2.5e-7, /at most 2\.5×10⁻⁷\.$/], [0, /to the last bit\.$/], [NaN, /50 random tokens read twice\.$/]]) {

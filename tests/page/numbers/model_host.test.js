@@ -83,7 +83,7 @@ describe('model: answers', () => {
       [{ at: 1, near: 2 }, []],
       [{ at: 1, near: 5 }, ['near']],
       [{ at: 1, near: 5, sampling }, ['next']],
-      [{ at: 1, near: 5, sampling, ablated: [[1, 2]] }, ['losses']],
+      [{ at: 1, near: 5, sampling, ablated: [[1, 2]] }, ['next', 'losses', 'lens']],
       [{ at: 1, near: 5, sampling, ablated: [[1, 2]], text: '1 2 3' }, ALL.slice(0, 6)],
       [{ at: 1, near: 5, sampling, ablated: [[1, 2]], text: '1 2 3', length: 6 }, ALL.slice(0, 6)],
     ];

@@ -149,6 +149,8 @@ test('model: what follows has its probability after each step, and how many toke
   assert.deepEqual([one('#model-temperature').value, one('#model-topK').value, one('#model-topP').value], ['1.25', '40', '0.5']);
   assert.deepEqual(texts('output'), ['1.25', '0.50']);
   assert.doesNotMatch(shown('next', { answers: { next: next({ actual: null }) } }).text('.model-kept'), /continues/);
+  const cut = { heads: [[0, 1], [1, 2]], label: 't2', whole: 0.75, cut: 0.25 };
+  assert.match(shown('next', { answers: { next: next({ cut }) } }).text('.model-kept'), /^Without 0\.1, 1\.2, t2 follows z with probability 25\.0%, with all heads 75\.0%; now the likeliest is t1\. Of/);
   const none = shown('next', {});
   assert.deepEqual([none.one('h3').hidden, none.all('tbody tr').length], [true, 0]);
 }); // prettier-ignore
@@ -162,7 +164,7 @@ test('model: the lens tells from which layer on the last guess is the first', ()
   ]) {
     const { text, all, texts } = shown('lens', { answers: { lens: { at: 1, layers } } });
     const [token, from, count, shares] = told;
-    assert.equal(text('.model-settled'), `The final guess ${token} is first from layer ${from} of ${count} on. Its probability after each layer: ${shares}.`);
+    assert.equal(text('.model-settled'), `The final guess ${token} is first after ${from} of ${count} layers and stays first. Its probability after each layer: ${shares}.`);
     assert.deepEqual(texts('tbody th'), layers.map((_, i) => `after ${i + 1}`));
     assert.ok(all('.final').every(({ textContent }) => textContent.startsWith(token)));
     assert.deepEqual(texts('tbody bdi'), layers.flatMap(({ tokens }) => tokens.map(({ label }) => label)));

@@ -104,12 +104,12 @@ describe('the host', () => {
   });
 
   test('the tokens that the package draws are those that the selection leaves, as often as the bars say', async () => {
-    const { bars, keptP, label, entropy } = await told('next');
+    const { bars, keptP, label, entropy, cut } = await told('next');
     assert.equal(label, 's');
     const counts = new Map();
     const draws = 600;
     for (let seed = 0; seed < draws; seed++) {
-      const options = { ...ask.sampling, maxTokens: 1, seed };
+      const options = { ...ask.sampling, maxTokens: 1, seed, inspect: { ablate: ask.ablated } };
       for await (const { id } of model.generate(ids, options))
         counts.set(id, (counts.get(id) ?? 0) + 1);
     }
@@ -123,11 +123,19 @@ describe('the host', () => {
       const deviation = Math.sqrt((p * (1 - p)) / draws);
       close((counts.get(id) ?? 0) / draws, p, 5 * deviation + 1e-9, `token ${id}`);
     }
-    const { logits } = model.forward(ids, { rows: 'last' });
-    const powers = Array.from(logits.data, (x) => Math.exp(x));
-    const sum = powers.reduce((a, b) => a + b);
-    const wanted = powers.reduce((h, x) => h - (x / sum) * Math.log(x / sum), 0);
-    close(entropy, wanted, 1e-5, 'entropy');
+    const shares = (inspect) => {
+      const { logits } = model.forward(ids, { rows: 'last', inspect });
+      const powers = Array.from(logits.data, (x) => Math.exp(x));
+      const sum = powers.reduce((a, b) => a + b);
+      return powers.map((x) => x / sum);
+    };
+    const [p, whole] = [shares({ ablate: ask.ablated }), shares({})];
+    close(entropy, -p.reduce((h, x) => h + x * Math.log(x), 0), 1e-5, 'entropy');
+    const likeliest = whole.indexOf(Math.max(...whole));
+    assert.deepEqual(cut.heads, ask.ablated);
+    close(cut.whole, whole[likeliest], 1e-5, 'the likeliest token of the whole model');
+    close(cut.cut, p[likeliest], 1e-5, 'the same token without the head');
+    assert.ok(Math.abs(cut.cut - cut.whole) > 1e-4, 'the head does something');
   });
 
   test('the lens ends with what the model says', async () => {
@@ -136,7 +144,7 @@ describe('the host', () => {
     assert.equal(layers.length, 4);
     assert.equal(layers[3].tokens[0].id, next.bars[0].id);
     const { logits } = model
-      .forward(ids, { inspect: { logitLens: true, layers: [1] } })
+      .forward(ids, { inspect: { logitLens: true, layers: [1], ablate: ask.ablated } })
       .layers.get(1);
     const row = logits.data.slice((ids.length - 1) * 78);
     assert.equal(layers[1].tokens[0].id, row.indexOf(Math.max(...row)));

@@ -2,7 +2,15 @@ import { sentences } from '../../../i18n/i18n';
 import type { View } from '../../panel';
 import { digits } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
-import type { HeadChanges, HeadName, HeadScores, Losses, ModelInfo } from '../shared/protocol';
+import { cutSentence } from './next_token_part';
+import type {
+  HeadChanges,
+  HeadName,
+  HeadScores,
+  Losses,
+  ModelInfo,
+  NextToken,
+} from '../shared/protocol';
 import { HEAD_ORDERS, type HeadOrder } from '../state';
 import { t } from '../feature';
 
@@ -69,22 +77,22 @@ export class HeadsPart extends ModelPart {
     this.#view = view;
     const { model, state, look } = view;
     const { info, answers, changes } = model;
-    const { scores, losses, reading } = answers;
+    const { scores, losses, reading, next } = answers;
     if (!info) return;
-    const { modelOut, modelOrder, language } = state;
-    if (!this.changed(info, scores, losses, changes, modelOut, modelOrder, language, look)) return;
-    this.find('.order', HTMLSelectElement).value = modelOrder;
+    const { modelOut: out, modelOrder: order, language } = state;
+    if (!this.changed(info, scores, losses, next, changes, out, order, language, look)) return;
+    this.find('.order', HTMLSelectElement).value = order;
     const ofText = changes?.reading === reading?.id ? changes : null;
     this.find('.all', HTMLButtonElement).disabled = !info.speaks || (ofText?.running ?? false);
-    this.find('.back', HTMLButtonElement).disabled = modelOut.length === 0;
-    this.#loss(losses ?? null);
+    this.find('.back', HTMLButtonElement).disabled = out.length === 0;
+    this.#loss(losses ?? null, next ?? null);
     if (!scores) {
       this.find('.model-heads', HTMLElement).replaceChildren();
       this.setText('.model-story', '');
       this.setText('.model-check', '');
       return;
     }
-    this.#list(info, scores, { out: modelOut, changes: ofText, order: modelOrder });
+    this.#list(info, scores, { out, changes: ofText, order });
     this.setText('.model-story', story(scores));
     const checked = checkOf(scores);
     this.setText(
@@ -93,7 +101,7 @@ export class HeadsPart extends ModelPart {
     );
   }
 
-  #loss(losses: Losses | null): void {
+  #loss(losses: Losses | null, next: NextToken | null): void {
     if (!losses) {
       this.setText('.model-loss', '');
       return;
@@ -110,7 +118,7 @@ export class HeadsPart extends ModelPart {
             ablated: digits(ablated, 4),
             change: signed(ablated - whole),
           });
-    this.setText('.model-loss', text);
+    this.setText('.model-loss', sentences(text, next ? cutSentence(next) : ''));
   }
 
   #list(

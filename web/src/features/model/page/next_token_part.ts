@@ -97,6 +97,7 @@ export class NextPart extends ModelPart {
     this.find('tbody', HTMLElement).replaceChildren(...rows);
     const { keptK, keptP, vocabulary, entropy, actual } = next;
     const parts = [
+      cutSentence(next),
       t('model.next.kept', { vocabulary, keptK, keptP }),
       t('model.next.entropy', {
         entropy: digits(entropy, 3),
@@ -106,6 +107,15 @@ export class NextPart extends ModelPart {
     if (actual) parts.push(t('model.next.follows', { token: actual.label, p: percent(actual.p) }));
     this.setText('.model-kept', sentences(...parts));
   }
+}
+
+/** What the ablated heads do to the likeliest token; nothing if none is ablated. */
+export function cutSentence({ label: token, cut, bars }: NextToken): string {
+  if (!cut) return '';
+  const names = cut.heads.map((head) => head.join('.')).join(', ');
+  const [whole, without] = [percent(cut.whole), percent(cut.cut)];
+  const first = bars[0]?.label ?? '';
+  return t('model.next.cut', { names, token, label: cut.label, whole, without, first });
 }
 
 function barCell(p: number | null): HTMLTableCellElement {

@@ -128,6 +128,13 @@ export interface NextToken {
   readonly keptP: number;
   readonly entropy: number;
   readonly vocabulary: number;
+  /** What the ablated heads change: the likeliest token with all heads, and its probabilities with and without them. */
+  readonly cut: {
+    readonly heads: readonly HeadName[];
+    readonly label: string;
+    readonly whole: number;
+    readonly cut: number;
+  } | null;
 }
 
 /** What the stack would say if it ended after each layer. */

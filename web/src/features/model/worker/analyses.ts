@@ -5,6 +5,7 @@ import { hashText, uniform } from '../../../engine/random';
 import type { Opened } from './open_model';
 import {
   MOST_BARS,
+  type HeadName,
   type HeadScores,
   type Lens,
   type Losses,
@@ -59,14 +60,15 @@ export function inductionScores(qkv: Qkv, of: Opened): Pick<HeadScores, 'inducti
   return { induction, repeated };
 }
 
-export function losses(
-  { model, info }: Opened,
-  pass: Pass,
-  heads: ModelAsk['ablated'],
-): Losses | null {
+/** Those that the model has: a link may name heads of a larger one. */
+const headsOf = ({ info }: Opened, heads: ModelAsk['ablated']) =>
+  heads.filter(([layer, head]) => layer < info.numLayers && head < info.numHeads);
+
+export function losses(of: Opened, pass: Pass, heads: ModelAsk['ablated']): Losses | null {
+  const { model, info } = of;
   if (pass.ids.length < 2 || !info.speaks) return null;
   const whole = model.loss(pass.ids);
-  const there = heads.filter(([layer, head]) => layer < info.numLayers && head < info.numHeads);
+  const there = headsOf(of, heads);
   const ablated = there.length > 0 ? model.loss(pass.ids, { inspect: { ablate: there } }) : null;
   return { whole, ablated, heads: there };
 }
@@ -77,14 +79,31 @@ function rowOf({ logits, ids }: Pass, at: number): Float32Array {
   return logits!.slice(at * vocabulary, (at + 1) * vocabulary);
 }
 
+/** What the likeliest token of the whole model becomes without some heads. */
+function cutOf(
+  whole: Float32Array,
+  cut: Float32Array,
+  { label, heads }: { label: Opened['label']; heads: readonly HeadName[] },
+): NonNullable<NextToken['cut']> {
+  const likeliest = whole.reduce((most, p, id) => (p > whole[most]! ? id : most), 0);
+  return { heads, label: label(likeliest), whole: whole[likeliest]!, cut: cut[likeliest]! };
+}
+
 export function nextToken(
   qkv: Qkv,
-  { label, info }: Opened,
+  of: Opened,
   pass: Pass,
-  { at, sampling }: { at: number; sampling: Sampling },
+  { at, sampling, ablated }: { at: number; sampling: Sampling; ablated: ModelAsk['ablated'] },
 ): NextToken | null {
+  const { label, info, model } = of;
   if (!pass.logits || !info.speaks || pass.ids.length === 0) return null;
-  const logits = rowOf(pass, at);
+  const ablate = headsOf(of, ablated);
+  const whole = rowOf(pass, at);
+  const before = pass.ids.slice(0, at + 1);
+  const logits =
+    ablate.length > 0
+      ? model.forward(before, { rows: 'last', inspect: { ablate } }).logits.data
+      : whole;
   const { order, p, keptK, keptP, sumK, sumP } = select(qkv, logits, sampling);
   const bars = Array.from(order.subarray(0, MOST_BARS), (id, i) => ({
     id,
@@ -93,7 +112,8 @@ export function nextToken(
     topK: i < keptK ? p[id]! / sumK : null,
     topP: i < keptP ? p[id]! / sumP : null,
   }));
-  const plain = qkv.softmax({ data: logits, shape: [logits.length] });
+  const plainOf = (data: Float32Array) => qkv.softmax({ data, shape: [data.length] });
+  const plain = plainOf(logits);
   const follows = pass.ids[at + 1];
   return {
     at,
@@ -107,17 +127,27 @@ export function nextToken(
     keptP,
     entropy: qkv.entropy(plain).data[0]!,
     vocabulary: logits.length,
+    cut:
+      ablate.length > 0 ? cutOf(plainOf(whole).data, plain.data, { label, heads: ablate }) : null,
   };
 }
 
 /** The likeliest tokens by the stream after each layer, through the last norm and the head. */
-export function lensAt(qkv: Qkv, of: Opened, pass: Pass, at: number): Lens | null {
+export function lensAt(
+  qkv: Qkv,
+  of: Opened,
+  pass: Pass,
+  { at, ablated }: { at: number; ablated: ModelAsk['ablated'] },
+): Lens | null {
   const { model, label, info } = of;
   if (!info.speaks || pass.ids.length === 0) return null;
   const session = model.session({ capacity: at + 1 });
   try {
-    if (at > 0) model.forward(pass.ids.slice(0, at), { session, rows: 'last' });
-    const { layers } = model.forward([pass.ids[at]!], { session, inspect: { logitLens: true } });
+    const ablate = headsOf(of, ablated);
+    if (at > 0)
+      model.forward(pass.ids.slice(0, at), { session, rows: 'last', inspect: { ablate } });
+    const inspect = { logitLens: true, ablate } as const;
+    const { layers } = model.forward([pass.ids[at]!], { session, inspect });
     const last = Array.from(layers.values()).at(-1)!.logits.data;
     const likeliest = last.reduce((most, x, i) => (x > last[most]! ? i : most), 0);
     return {

@@ -172,11 +172,13 @@ export class ModelHost {
     const pass = () => this.#over(of, ids);
     if (ids.length > 0) {
       const { sampling, ablated } = ask;
-      yield* this.#part('next', [id, at, sampling], () =>
-        answers.nextToken(qkv, of, pass(), { at, sampling }),
+      yield* this.#part('next', [id, at, sampling, ablated], () =>
+        answers.nextToken(qkv, of, pass(), { at, sampling, ablated }),
       );
       yield* this.#part('losses', [id, ablated], () => answers.losses(of, pass(), ablated));
-      yield* this.#part('lens', [id, at], () => answers.lensAt(qkv, of, pass(), at));
+      yield* this.#part('lens', [id, at, ablated], () =>
+        answers.lensAt(qkv, of, pass(), { at, ablated }),
+      );
       yield* this.#part('rollout', [id, at], () => answers.rolloutAt(qkv, of, pass(), at));
       yield* this.#part('scores', [id], () => this.#scores(of, pass()));
     } else {
