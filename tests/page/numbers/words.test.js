@@ -125,13 +125,15 @@ describe('words: learned vectors', () => {
   });
 });
 
-test('words: pieces are all runs of 3 to 6 letters between < and >, and the word', () => {
+test('words: pieces are all runs of 3 to 6 letters of <word>, and the word itself if it was met', () => {
   // The example of Bojanowski et al. (2017), section 3.2.
-  const pieces = web.ngramsOf('where');
+  const pieces = web.piecesOf('where');
   assert.deepEqual(pieces.slice(0, 5), ['<wh', 'whe', 'her', 'ere', 're>']);
   assert.equal(pieces.length, 5 + 4 + 3 + 2 + 1);
   assert.equal(pieces.at(-1), '<where>');
-  assert.deepEqual(web.ngramsOf('a'), ['<a>']);
+  assert.deepEqual(web.ngramsOf('where'), pieces.slice(0, -1));
+  assert.deepEqual([web.ngramsOf('a'), web.piecesOf('a')], [['<a>'], ['<a>']]);
+  assert.deepEqual(web.ngramsOf('cats').at(-1), '<cats>', 'as long as the longest run');
   const shareOf = (a, b) => {
     const [x, y] = [web.ngramsOf(a), web.ngramsOf(b)];
     return x.filter((piece) => y.includes(piece)).length / new Set([...x, ...y]).size;

@@ -8,10 +8,10 @@ export type Paper = 'page' | 'file';
 export const VECTOR_LINE = 44;
 const STRIP = 18;
 
-/** Signs of numbers: on the page by a class, in a file by their colours. */
+/** Signs of numbers, blue and orange as in the matrices: on the page by a class, in a file by their colours. */
 const signed = (paper: Paper, value: number): Attributes => {
   if (paper === 'page') return { class: value < 0 ? 'words-minus' : 'words-plus' };
-  return { fill: value < 0 ? '#d55e00' : '#0072b2' };
+  return { fill: value < 0 ? '#0072b2' : '#d55e00' };
 };
 
 /** Vectors one below the other, a cell for each number, darker the larger it is. */

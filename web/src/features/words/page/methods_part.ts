@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit-html';
 import { formula, rich } from '../../../ui/lit/texts';
 import formulas from '../formulas.json';
 import type { View } from '../../panel';
-import { ngramsOf } from '../shared/ngrams';
+import { piecesOf } from '../shared/ngrams';
 import { shownWords } from './shown_words';
 import { WordsPart } from './words_part';
 import { t } from '../feature';
@@ -21,7 +21,7 @@ export class MethodsPart extends WordsPart {
     const word = Array.from(near || 'cat')
       .slice(0, LETTERS)
       .join('');
-    const pieces = ngramsOf(word);
+    const pieces = piecesOf(word);
     const values = { word, count: pieces.length, pieces: pieces.join(', ') };
     const article = (name: (typeof METHODS)[number]) => html`
       <article><div><h4>${t(`words.${name}.name`)}</h4>

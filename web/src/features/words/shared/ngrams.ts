@@ -2,7 +2,7 @@
 export const SHORTEST_NGRAM = 3;
 export const LONGEST_NGRAM = 6;
 
-/** The n-grams of a word between < and >, the short ones first, and at the end the whole word. */
+/** The n-grams of a word between < and >, the short ones first: what FastText has of a word that it never met. */
 export function ngramsOf(word: string): string[] {
   const letters = Array.from(`<${word}>`);
   const found: string[] = [];
@@ -11,8 +11,11 @@ export function ngramsOf(word: string): string[] {
       found.push(letters.slice(at, at + length).join(''));
     }
   }
-  return [...new Set([...found, letters.join('')])];
+  return [...new Set(found)];
 }
+
+/** What the vector of a word is the sum of if FastText met it: its n-grams and, at the end, the whole word. */
+export const piecesOf = (word: string): string[] => [...new Set([...ngramsOf(word), `<${word}>`])];
 
 export interface Relative {
   readonly word: string;
