@@ -22,7 +22,7 @@ const SLIDERS = [
   ['M_v', 'boundsValue', 'value'],
   ['M_q', 'boundsQuery', 'query'],
   ['M_k', 'boundsKey', 'key'],
-  ['τ', 'boundsFactor', 'factor'],
+  ['c', 'boundsFactor', 'factor'],
 ] as const satisfies readonly (readonly [string, keyof State, keyof Norms])[];
 
 const CURVES = [

@@ -7,17 +7,17 @@ export interface Norms {
   readonly value: number;
   readonly query: number;
   readonly key: number;
-  /** What q·k is multiplied by: the inverse of a temperature. */
+  /** What q·k is multiplied by, c in the formulas: the inverse of a temperature. */
   readonly factor: number;
 }
 
 /** The numbers of rows of the curves. */
 export const ROWS: readonly number[] = [2, 4, 8, 16, 32, 64, 128, 256];
 
-/** No score is farther from 0: tau R^2 M_q M_k. */
+/** No score is farther from 0: c R^2 M_q M_k. */
 const largestScore = ({ radius, query, key, factor }: Norms) => factor * radius ** 2 * query * key;
 
-/** R M_o M_v (2 + tau sqrt(n) R^2 M_q M_k). */
+/** R M_o M_v (2 + c sqrt(n) R^2 M_q M_k). */
 export const beta = (norms: Norms, rows: number): number =>
   norms.radius * norms.output * norms.value * (2 + Math.sqrt(rows) * largestScore(norms));
 
