@@ -61,7 +61,7 @@ test('learn: playing, pausing and playing on is one run, up to its budget and th
   for (let i = 0; i < 2; i++) training.drawn();
   assert.deepEqual(sent(), ['drawn'], 'once for each news');
   for (const speed of ['25', 'full']) training.setSpeed(speed);
-  assert.deepEqual(sent(), [`play  ${BUDGET}`], 'another speed; null is as fast as it can');
+  assert.deepEqual(sent(), [`play  ${BUDGET}`], 'another speed; null is full speed');
   training.pause();
   training.setSpeed('5');
   assert.deepEqual([sent(), training.playing], [['pause'], false]);

@@ -57,7 +57,7 @@ test('learn: how a run stands', () => {
     [false, 1 / 24],
   ]) {
     const story = web.scoresStory(settingsFor('copy', { causal }));
-    assert.ok(story.startsWith(`Score “prev”: the mean weight on the token before the query (even reading: ${even.toFixed(2)}).`)); // prettier-ignore
+    assert.ok(story.startsWith(`Score “prev”: the mean weight on the token before the query (equal weights: ${even.toFixed(2)}).`)); // prettier-ignore
   }
 });
 

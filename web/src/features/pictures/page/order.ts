@@ -9,9 +9,9 @@ const PAIRS = [0, 4, 8, 12, 16] as const;
 const RADIUS = 34;
 const omega = (pair: number) => 10000 ** ((-2 * pair) / 64);
 
-/** The hand of a wave at an angle: its sine is as high as the hand's end. */
+/** The hand of a wave at an angle, clockwise from the top as on the dials of the laboratory: sine to the right, cosine up. */
 function hand(angle: number, kind: string): string {
-  const [x, y] = [Math.cos(angle), -Math.sin(angle)].map((part) => (part * RADIUS).toFixed(1));
+  const [x, y] = [Math.sin(angle), -Math.cos(angle)].map((part) => (part * RADIUS).toFixed(1));
   return `<path class="${kind}" d="M0 0L${x} ${y}"/>`;
 }
 
