@@ -105,7 +105,7 @@ test('words: a word that is typed has its neighbours, and one that has no vector
   );
   assert.match(text('.words-unknown'), /is not among these 5,000 words/);
   assert.match(text('.words-relatives'), /^friendly \(0\.226\)/);
-  assert.equal(all('.words-pieces .token').length, 14 + 13 + 12 + 11 + 1);
+  assert.equal(all('.words-pieces .token').length, 14 + 13 + 12 + 11);
   enter(near, '');
   assert.deepEqual(
     shown().map(({ className }) => className),
