@@ -174,7 +174,7 @@ export class DepthPart extends Panel {
     const { depth, seed, rule, type, layer } = result.request;
     this.setText(
       '.block-found',
-      sentences(describe(result, 'stream'), describe(result, 'gradient')),
+      sentences(describe(result, 'stream'), describe(result, 'gradient'), t('block.why')),
     );
     const values = {
       ...{ depth, stacks: STACKS, probes: PROBES, from: seed, to: seed + STACKS - 1 },
