@@ -151,6 +151,8 @@ test('model: what follows has its probability after each step, and how many toke
   assert.doesNotMatch(shown('next', { answers: { next: next({ actual: null }) } }).text('.model-kept'), /continues/);
   const cut = { heads: [[0, 1], [1, 2]], label: 't2', whole: 0.75, cut: 0.25 };
   assert.match(shown('next', { answers: { next: next({ cut }) } }).text('.model-kept'), /^Without 0\.1, 1\.2, t2 follows z with probability 25\.0%, with all heads 75\.0%; now the likeliest is t1\. Of/);
+  const same = next({ cut: { ...cut, label: 't1' } });
+  assert.match(shown('next', { answers: { next: same } }).text('.model-kept'), /t1 follows z .*; it is still the likeliest\. Of/);
   const none = shown('next', {});
   assert.deepEqual([none.one('h3').hidden, none.all('tbody tr').length], [true, 0]);
 }); // prettier-ignore

@@ -115,7 +115,9 @@ export function cutSentence({ label: token, cut, bars }: NextToken): string {
   const names = cut.heads.map((head) => head.join('.')).join(', ');
   const [whole, without] = [percent(cut.whole), percent(cut.cut)];
   const first = bars[0]?.label ?? '';
-  return t('model.next.cut', { names, token, label: cut.label, whole, without, first });
+  const values = { names, token, label: cut.label, whole, without };
+  if (first === cut.label) return t('model.next.cutSame', values);
+  return t('model.next.cut', { ...values, first });
 }
 
 function barCell(p: number | null): HTMLTableCellElement {
