@@ -63,6 +63,8 @@ const PARTS = [
   ['pair', 0, 'pi=0'],
   ['layout', 'concatenated', 'pl=concatenated'],
   ['scheme', 't5', 'ps=t5'],
+  ['t5Head', 3, 'pt=3'],
+  ['xlTerm', 'a', 'px=a'],
   ['rotaryQ', 4096, 'pm=4096'],
   ['rotaryK', 0, 'pn=0'],
   ['positionsAsk', true, 'pa=1'],
@@ -114,7 +116,7 @@ const PARTS = [
 const LIMITS = (
   'length 1 1024, temperature 0.05 20, seed 0 999999, query 0 1023, head 0 4095, other 0 4095, ' +
   'pairKey 0 1023, rowQuery 0 5, rowMasked 0 63, rowScale -10000 10000, gain 0.25 4, width 4 1024, ' +
-  'sample 1 9999, maskSize 1 16, maskShuffle 0 999999, shift 0 128, position 0 65536, pair 0 31, ' +
+  'sample 1 9999, maskSize 1 16, maskShuffle 0 999999, shift 0 128, position 0 65536, pair 0 31, t5Head 0 3, ' +
   'rotaryQ 0 4096, rotaryK 0 4096, positionsSeed 0 999999, blockDepth 1 24, blockSeed 1 9999, ' +
   'recurrenceSeed 1 9999, recurrenceHead 0 1, learnSeed 0 999999, learnLayers 1 4, learnHeads 1 8, ' +
   'learnWidth 16 128, learnTemperature 0.1 10, learnSamples 4 512, learnBatch 1 256, ' +

@@ -28,7 +28,10 @@ import { SIZE, done } from '../support/window.js';
 
 // ---- scenes: elements, each in its states ----
 
-const MORE = { learn: [{ learnExperiment: 'noise' }] };
+const MORE = {
+  learn: [{ learnExperiment: 'noise' }],
+  positions: [{ scheme: 't5' }, { scheme: 'xl', xlTerm: 'a' }],
+};
 
 /** Chapters with a small picture of their own. */
 const PICTURES = web.CHAPTER_IDS.filter((id) => web.CHAPTERS[id].picture);

@@ -6,6 +6,7 @@ import { dModel, positional } from '../support/oracle.js';
 import * as exact from '../support/positions.js';
 
 const { dot, exactPair, naivePair, PAIRS, residualOf, SCHEMES, SPAN, turned } = exact;
+const { T5_SHARES, xlTerms } = exact;
 const { ask, web } = await startEngine();
 
 /** Every entry is rounded once: three roundings to half of 2^-24, two of them times at most sqrt 2. */
@@ -97,7 +98,7 @@ function expectMap(scheme, patch = {}) {
   const { of, within, toeplitz } = SCHEMES[scheme];
   const { scheme: got } = ask({ scheme, ...patch }).positions;
   assert.equal(got.scheme, scheme);
-  const wanted = map(of(got.drawn, patch.layout ?? 'interleaved'));
+  const wanted = map(of(got, patch.layout ?? 'interleaved'));
   wanted.forEach((value, at) => {
     assert.ok(Math.abs(got.values[at] - value) <= within, `${at}: ${got.values[at]}, not ${value}`);
   });
@@ -115,6 +116,38 @@ for (const scheme of Object.keys(SCHEMES)) {
     assert.deepEqual(expectMap(scheme, { seed: 7 }).drawn, first.drawn, 'same seed, same numbers');
   });
 }
+
+test('positions: the four terms of Transformer-XL are the parts of its score', () => {
+  const { drawn, xl } = expectMap('xl');
+  assert.equal(xl.term, 'position', 'what older links show');
+  for (const [term, of] of Object.entries(xlTerms(drawn))) {
+    const got = ask({ scheme: 'xl', xlTerm: term }).positions.scheme;
+    assert.deepEqual(got.values, xl[term]);
+    map(of).forEach((value, at) => assert.ok(Math.abs(got.values[at] - value) < 1e-5, term));
+  }
+});
+
+test('positions: the trained table of T5 gives every head the weights of its task', () => {
+  const { t5 } = ask({ scheme: 't5' }).positions.scheme;
+  const tasks = T5_SHARES.map((share, head) => {
+    const got = expectMap('t5', { t5Head: head });
+    assert.deepEqual(got.t5.table, t5.table, 'one table has the biases of all heads');
+    const i = 30;
+    const row = Array.from({ length: SPAN }, (_, j) => j);
+    const sum = (values) => values.reduce((a, b) => a + b);
+    const shares = row.map((j) => share(i, j));
+    const powers = row.map((j) => Math.exp(got.values[i * SPAN + j]));
+    const off = row.map((j) => Math.abs(powers[j] / sum(powers) - shares[j] / sum(shares)));
+    assert.ok(sum(off) < 0.15, `head ${head + 1}: ${sum(off)}`); // of a whole of 1, on both sides
+    assert.ok(t5.after[head] < 0.02 * t5.before[head], `head ${head + 1}: ${t5.after[head]}`);
+    return off;
+  });
+  assert.equal(tasks.length, t5.after.length);
+  const unused = t5.table.slice(16 * 4, 17 * 4);
+  assert.deepEqual(Array.from(unused), [0, 0, 0, 0], 'no key after the query is 0 away');
+  assert.notDeepEqual(ask({ scheme: 't5', seed: 8 }).positions.scheme.t5.table, t5.table);
+  assert.deepEqual(ask({ scheme: 't5', seed: 7 }).positions.scheme.t5.table, t5.table);
+});
 
 test('positions: the map of rotary follows the layout of the pairs', () => {
   const beside = expectMap('rotary', { layout: 'interleaved' });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { fire } from '../support/operate.js';
+import { bucketOf } from '../support/positions.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, layOut, leave } = openWindow();
@@ -36,8 +37,24 @@ const driftOf = (factor = 1) => {
   const naive = Float64Array.from(positions, (p) => factor * 3e-8 * p);
   return { k: 5, positions, naive, core: naive.map(() => 6e-8) };
 };
+/** Of T5 the second head of a table of bucket.head, of Transformer-XL terms that are their numbers; of others that they drew. */
+function detailsOf(scheme) {
+  const random = ['learned', 'xl', 'rotary'].includes(scheme);
+  const table = Float32Array.from({ length: 128 }, (_, at) => (at >> 2) + (at % 4) / 10);
+  const buckets = Uint8Array.from({ length: 191 }, (_, at) => bucketOf(at - 95));
+  const part = (value) => new Float32Array(SPAN ** 2).fill(value);
+  const terms = { a: part(1), b: part(2), c: part(4), d: part(8), position: part(10) };
+  return {
+    drawn: random ? { q: new Float32Array(1) } : {},
+    t5:
+      scheme === 't5'
+        ? { table, buckets, head: 1, before: [1, 2, 3, 4], after: [0.1, 0.2, 0.3, 0.4] }
+        : null,
+    xl: scheme === 'xl' ? { ...terms, score: part(15), term: 'position' } : null,
+  };
+}
 const schemeOf = (scheme, more = {}) => ({
-  ...{ scheme, range: 31.5, alongDiagonals: 1.25e-7, drawn: {} },
+  ...{ scheme, range: 31.5, alongDiagonals: 1.25e-7, ...detailsOf(scheme) },
   ...{ values: Float32Array.from({ length: SPAN ** 2 }, (_, at) => (at % 53) - 20), ...more },
 });
 const rotaryOf = (m, n, more = {}) => ({
@@ -233,12 +250,12 @@ test('positions: the map of each scheme, its legend and its words', async () => 
     const { rows, cols, describe, name } = part.matrix.model;
     assert.deepEqual([rows, cols, find('[name=scheme]:checked').value], [SPAN, SPAN, scheme]);
     assert.ok(name.startsWith(web.textOf(`scheme.${scheme}`)));
-    const buckets = scheme === 't5';
-    assert.deepEqual(texts('.ticks span'), buckets ? ['0', '16', '31'] : ['−31.5', '0', '31.5']);
+    const isT5 = scheme === 't5';
+    assert.deepEqual(texts('.ticks span'), ['−31.5', '0', '31.5']);
     const value = ((3 * SPAN + 9) % 53) - 20;
-    const words = buckets ? `bucket ${value}` : web.digits(value);
+    const words = isT5 ? `bucket 22, bias ${web.digits(value)}` : web.digits(value);
     assert.equal(describe({ row: 3, col: 9 }), `i = 3, j = 9, i − j = −6: ${words}`);
-    assert.equal(find('.drawn').hidden, !['learned', 'xl', 'rotary'].includes(scheme));
+    assert.equal(find('.drawn') !== null, ['learned', 't5', 'xl', 'rotary'].includes(scheme));
     assert.match(text('.diagonals'), /1\.2×10⁻⁷$/);
   }
   await show({ scheme: 'alibi' });
@@ -249,8 +266,31 @@ test('positions: the map of each scheme, its legend and its words', async () => 
   await show({ scheme: 'alibi' }, { engine: { kind: 'failed' } });
   assert.deepEqual([part.matrix.model, text('.placeholder')], [null, web.textOf('map.failed')]);
   for (const scheme of ['t5', 'learned']) fire(find(`[value=${scheme}]`), 'change');
-  fire(Object.assign(find('[value=xl]'), { value: 'unknown' }), 'change');
   assert.deepEqual(asked, [{ scheme: 't5' }, { scheme: 'learned' }]);
+});
+
+test('positions: the table of T5 has a row for each distance, and marks the head and the bucket that are shown', async () => {
+  const { show, all, text, texts, find, asked } = await put('qkv-scheme');
+  await show({ scheme: 't5' });
+  const distances = [...'01234567', '8–11', '12–15', '16–22', '23–31', '32–45', '46–63', '64–90', '91+'];
+  assert.deepEqual(texts('tbody th'), distances);
+  const row = (at) => [...all('tbody tr')[at].querySelectorAll('td')].map((cell) => cell.textContent);
+  assert.deepEqual(row(0), ['0.0', '0.1', '0.2', '0.3', '–', '–', '–', '–']);
+  assert.deepEqual(row(9), ['9.0', '9.1', '9.2', '9.3', '25.0', '25.1', '25.2', '25.3']);
+  assert.deepEqual(texts('.here'), ['8.0', '8.1', '8.2', '8.3'], 'of i = 30 and j = 20, the cell to begin with');
+  assert.equal(all('.of-head').length, 32);
+  assert.match(text('.t5-task'), /^Head 2 .* was 2\.0 before training and is 0\.20 now\.$/);
+  fire(find('[name=t5Head][value="3"]'), 'change');
+  assert.deepEqual(asked, [{ t5Head: 3 }]);
+}); // prettier-ignore
+
+test('positions: the parts of the score of Transformer-XL stand below its map', async () => {
+  const { show, texts, find, asked } = await put('qkv-scheme');
+  await show({ scheme: 'xl' });
+  assert.deepEqual(texts('.numbers dd'), ['1.000', '2.000', '4.000', '8.000', '15.00']);
+  assert.equal(find('[name=xlTerm]:checked').value, 'position');
+  fire(find('[name=xlTerm][value=c]'), 'change');
+  assert.deepEqual(asked, [{ xlTerm: 'c' }]);
 });
 
 // ---- rotary ----

@@ -7,7 +7,7 @@ import { modules } from '../support/engine.js';
 const web = await modules(
   'features/positions/worker/{residuals,scheme_maps,position_pictures,frame_feature}',
   'features/positions/shared/pair_table',
-  'domain/{schemes,cividis}',
+  'domain/schemes',
 );
 const D = 64;
 const PAIRS = 32;
@@ -99,7 +99,6 @@ function answering(values) {
   const map = () => ({ data: values });
   return {
     ...{
-      t5RelativeBias: map,
       attention: () => ({ logits: map() }),
       learnedEncoding: (table) => table,
     },
@@ -112,7 +111,7 @@ const square = (value) =>
 
 test('positions: the largest magnitude of a map, and its largest step along a diagonal', () => {
   const mapOf = (value) =>
-    web.schemeMap(answering(square(value)), { scheme: 't5', layout: 'interleaved', seed: 1 });
+    web.schemeMap(answering(square(value)), { scheme: 'learned', layout: 'interleaved', seed: 1 });
   const flat = mapOf((i, j) => i - j);
   assert.deepEqual([flat.range, flat.alongDiagonals], [47, 0]);
   const rows = mapOf((i) => -i);
@@ -135,7 +134,7 @@ test('positions: the largest magnitude of a map, and its largest step along a di
 
 // ---- pictures and frames ----
 
-test('positions: its pictures are signed about zero, and buckets are not', () => {
+test('positions: its pictures are signed about zero', () => {
   const palette = { diverging: 'diverging' };
   const { encoding: table, scheme: map } = web.POSITION_PICTURES;
   const painted = { encoding: { data: new Float32Array(3 * D) } };
@@ -147,10 +146,8 @@ test('positions: its pictures are signed about zero, and buckets are not', () =>
     const of = { scheme: { scheme, values: new Float32Array(SPAN ** 2), range: 4 } };
     assert.equal(map.of(of), of.scheme);
     const { rows, cols, signed, allowed, place, ramp } = map.picture(of, palette);
-    const buckets = scheme === 't5';
-    assert.deepEqual([rows, cols, allowed(3), signed], [SPAN, SPAN, [0, SPAN], !buckets]);
-    assert.equal(ramp, buckets ? web.cividisPixels : 'diverging');
-    assert.deepEqual((buckets ? [0, 31] : [-4, 0, 4]).map(place), buckets ? [0, 255] : [1, 128, 255]);
+    assert.deepEqual([rows, cols, allowed(3), signed, ramp], [SPAN, SPAN, [0, SPAN], true, 'diverging']);
+    assert.deepEqual([-4, 0, 4].map(place), [1, 128, 255]);
   }
 }); // prettier-ignore
 

@@ -59,38 +59,59 @@ const sinusoidal = () => (i, j) => {
   return cosines.reduce((a, b) => a + b);
 };
 
-const transformerXl =
-  ({ q, v }) =>
-  (i, j) => {
-    const r = Array.from({ length: dModel }, (_, c) => {
+/** Of Transformer-XL: q.k, q.r, u.k and v.r over sqrt(d), with r the encoding of i - j, and their sums. */
+export const xlTerms = ({ q, k, u, v }) => {
+  const r = (i, j) =>
+    Array.from({ length: dModel }, (_, c) => {
       const angle = (i - j) * frequency(c >> 1);
       return c % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
     });
-    const query = Array.from(rowOf(q, i), (value, c) => value + v[c]);
-    return dot(query, r) / 8;
-  };
+  const [a, b, c, d] = [
+    (i, j) => dot(rowOf(q, i), rowOf(k, j)) / 8,
+    (i, j) => dot(rowOf(q, i), r(i, j)) / 8,
+    (_, j) => dot(u, rowOf(k, j)) / 8,
+    (i, j) => dot(v, r(i, j)) / 8,
+  ];
+  const position = (i, j) => b(i, j) + d(i, j);
+  return { a, b, c, d, position, score: (i, j) => a(i, j) + position(i, j) + c(i, j) };
+};
 
-const rotary = ({ q, k }, layout) => {
+/** What the heads of T5 are trained to give key j, before the shares of a row are divided by their sum. */
+export const T5_SHARES = [
+  (i, j) => (j === i - 1 ? 1 : 0),
+  (i, j) => 0.7 ** Math.abs(i - j),
+  (i, j) => (j < i ? 1 : 0),
+  (i, j) => (Math.abs(i - j) >= 16 ? 1 : 0),
+];
+
+const rotary = ({ drawn: { q, k } }, layout) => {
   const turn = (x) => Array.from({ length: SPAN }, (_, p) => turned(x, p, layout));
   const [queries, keys] = [turn(q), turn(k)];
   return (i, j) => dot(queries[i], keys[j]) / 8;
 };
 
 /**
- * Of each scheme: its map from its formula, given what was drawn for it, how far float32 may be from that, and
+ * Of each scheme: its map from its formula, given what was drawn or trained for it, how far float32 may be from that, and
  * whether only the distance counts.
  */
 export const SCHEMES = {
   sinusoidal: { of: sinusoidal, within: 1e-4, toeplitz: true },
   learned: {
-    of: ({ table }) => {
+    of: ({ drawn: { table } }) => {
       return (i, j) => dot(rowOf(table, i), rowOf(table, j));
     },
     within: 1e-4,
     toeplitz: false,
   },
-  t5: { of: () => (i, j) => bucketOf(j - i), within: 0, toeplitz: true },
-  xl: { of: transformerXl, within: 1e-5, toeplitz: false },
+  t5: {
+    of:
+      ({ t5: { table, head } }) =>
+      (i, j) =>
+        table[bucketOf(j - i) * 4 + head],
+    within: 0,
+    toeplitz: true,
+  },
+  xl: { of: ({ drawn, xl }) => xlTerms(drawn)[xl.term], within: 1e-5, toeplitz: false },
   alibi: { of: () => (i, j) => -(2 ** -3) * Math.abs(i - j), within: 0, toeplitz: true },
   rotary: { of: rotary, within: 1e-5, toeplitz: true },
 };

@@ -1,6 +1,7 @@
 import { SCHEMES, type Scheme } from '../../domain/schemes';
-import { choice, flag, integer, optionalNumber, type StateOf } from '../../state/field';
+import { choice, flag, integer, optional, optionalNumber, type StateOf } from '../../state/field';
 import type { PageState } from '../../state/page';
+import { T5_HEADS, XL_TERMS, type XlTerm } from './shared/constants';
 import { LAYOUTS, PAIRS, type PairLayout } from './shared/pair_table';
 
 const ROTATIONS = [0, 4096] as const;
@@ -14,6 +15,9 @@ export const positionsFields = {
   layout: choice('pl', 'interleaved', LAYOUTS),
   /** The way of saying where a token is whose map is shown. */
   scheme: choice('ps', 'sinusoidal', SCHEMES),
+  /** The head whose biases of T5 are shown, and what of the score of Transformer-XL; null: the first, and what b and d add. */
+  t5Head: optionalNumber(integer('pt', 0, [0, T5_HEADS.length - 1])),
+  xlTerm: optional(choice('px', 'position', XL_TERMS)),
   /** Where a query and a key are turned to. */
   rotaryQ: integer('pm', 12, ROTATIONS),
   rotaryK: integer('pn', 5, ROTATIONS),
@@ -37,6 +41,8 @@ export interface PositionsRequest {
   /** Of the encoding, and of what turns its pairs. */
   readonly layout: PairLayout;
   readonly scheme: Scheme;
+  readonly t5Head: number;
+  readonly xlTerm: XlTerm;
   readonly rotaryQ: number;
   readonly rotaryK: number;
   readonly seed: number;
@@ -44,5 +50,9 @@ export interface PositionsRequest {
 
 export function positionsRequest(state: PageState & PositionsState): PositionsRequest {
   const { shift, position, layout, scheme, rotaryQ, rotaryK } = state;
-  return { shift, position, layout, scheme, rotaryQ, rotaryK, seed: positionsSeedOf(state) };
+  const { t5Head, xlTerm } = state;
+  return {
+    ...{ shift, position, layout, scheme, rotaryQ, rotaryK, seed: positionsSeedOf(state) },
+    ...{ t5Head: t5Head ?? 0, xlTerm: xlTerm ?? 'position' },
+  };
 }

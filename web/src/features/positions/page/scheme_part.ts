@@ -1,71 +1,32 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import { paintRamp } from '../../../ui/matrix/legend';
 import { SCHEMES } from '../../../domain/schemes';
 import type { Cell } from '../../../ui/matrix/cell';
 import formulas from '../formulas.json';
 import type { SchemeMap } from '../worker/scheme_maps';
 import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN } from '../shared/constants';
-import type { Frame } from '../../../worker/protocol';
 import type { Size } from '../../../domain/pixels';
-import { t, type Key } from '../feature';
-import { cividis } from '../../../domain/cividis';
+import { t } from '../feature';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { positionsSeedOf } from '../state';
-import { Panel, type View } from '../../panel';
-import { radiosHtml } from '../../../ui/controls';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
+import { button, radios } from '../../../ui/lit/controls';
+import { formula } from '../../../ui/lit/texts';
+import { bucketAt, schemeChoice, schemeDetails } from './scheme_details';
 
 const HOME: Cell = { row: 30, col: 20 };
 
-const choices = radiosHtml('scheme', SCHEMES, (scheme) => `scheme.${scheme}`);
-
-/** Those whose map follows from numbers that are drawn. */
-const DRAWN: ReadonlySet<string> = new Set(['learned', 'xl', 'rotary']);
-
 /** What each way of saying where a token is adds to the score of a query and a key. */
-export class SchemePart extends Panel {
-  #asked = false;
+export class SchemePart extends LitPanel {
+  #given = false;
   #map: SchemeMap | null = null;
-
-  protected template(): string {
-    return `
-      <div class="scheme-picture">
-        <p class="axes" data-t="scheme.axes"></p>
-        <qkv-matrix></qkv-matrix>
-        <p class="placeholder"></p>
-        <div class="legend">
-          <div class="legend-scale">
-            <canvas width="256" height="1" aria-hidden="true"></canvas>
-            <div class="ticks"><span></span><span></span><span></span></div>
-          </div>
-        </div>
-        <p class="told"></p>
-      </div>
-      <div class="scheme-side">
-        <h3 data-t="scheme.title"></h3>
-        <p data-t="scheme.intro"></p>
-        <fieldset class="segmented wrapped" data-control><legend class="visually-hidden" data-t="scheme.choose"></legend>${choices}</fieldset>
-        <div class="formula scheme-formula"></div>
-        <p class="how"></p>
-        <p class="diagonals"></p>
-        <p class="with-number drawn"><span class="hint"></span>
-          <button type="button" class="button" data-control data-t="controls.newSeed"></button></p>
-      </div>`;
-  }
-
-  protected override ready(): void {
-    this.give('scheme', this.matrix.canvas);
-    this.addEventListener('cell-shown', () => this.#tell());
-    this.find('fieldset', HTMLElement).addEventListener('change', ({ target }) => {
-      const scheme = SCHEMES.find((name) => (target as HTMLInputElement).value === name);
-      if (scheme) this.change({ scheme });
-    });
-    this.find('.drawn button', HTMLElement).addEventListener('click', () => {
-      const [, most] = LIMITS.positionsSeed;
-      this.change({ positionsSeed: Math.floor(Math.random() * (most + 1)) });
-    });
-  }
+  #slopes: Float32Array | undefined;
+  /** What the matrix and its legend were last given. */
+  #painted: readonly unknown[] = [];
 
   get matrix(): MatrixView {
     return this.find('qkv-matrix', MatrixView);
@@ -73,66 +34,99 @@ export class SchemePart extends Panel {
 
   /** Asked for also before there is a map: this is how the worker learns that it is wanted. */
   override surfaces(): Record<string, Size> {
-    return this.#asked ? { scheme: this.matrix.size } : {};
+    return this.#given ? { scheme: this.matrix.size } : {};
   }
 
-  update({ state, frame, engine, look }: View): void {
-    this.#asked = true;
-    for (const radio of this.querySelectorAll<HTMLInputElement>('[name=scheme]')) {
-      radio.checked = radio.value === state.scheme;
-    }
-    const map = frame?.positions?.scheme ?? this.#map;
-    const seed = positionsSeedOf(state);
-    if (!this.changed(map, frame?.positions?.slopes, seed, engine.kind, look)) return;
-    const shown = map !== null && engine.kind !== 'failed';
-    this.find('.placeholder', HTMLElement).hidden = shown;
-    this.find('.legend', HTMLElement).hidden = !shown;
-    this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : 'map.loading'));
-    this.#map = map;
-    this.matrix.model = shown ? schemeModel(map, look) : null;
-    if (!map) return;
-    this.find('.scheme-formula', HTMLElement).innerHTML = formulas[map.scheme] ?? '';
-    this.setText('.how', howOf(map, frame));
-    this.setText('.diagonals', t('scheme.diagonals', { most: digits(map.alongDiagonals, 2) }));
-    this.find('.drawn', HTMLElement).hidden = !DRAWN.has(map.scheme);
-    this.setText('.drawn .hint', t('scheme.drawn', { seed }));
-    this.#drawLegend(map);
-    this.#tell();
+  protected inputs({ state, frame, engine, look }: View): readonly unknown[] {
+    this.#map = frame?.positions?.scheme ?? this.#map;
+    this.#slopes = frame?.positions?.slopes ?? this.#slopes;
+    return [this.#map, this.#slopes, state.scheme, positionsSeedOf(state), engine.kind, look];
   }
 
-  #drawLegend({ scheme, range }: SchemeMap): void {
-    const buckets = scheme === 't5';
-    paintRamp(this, buckets ? cividis : palette().diverging);
-    const last = BUCKETS - 1;
-    const ticks = buckets ? [0, BUCKETS / 2, last] : [-range, 0, range];
-    this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      const value = ticks[i] ?? NaN;
-      tick.style.left = `${buckets ? (value / last) * 100 : i * 50}%`;
-      tick.textContent = buckets ? String(value) : digits(value, 3);
-    });
+  protected render({ state, engine }: View): TemplateResult {
+    const failed = engine.kind === 'failed';
+    const map = failed ? null : this.#map;
+    const shown = this.#given ? (this.matrix.shown ?? HOME) : HOME;
+    const schemes = SCHEMES.map((scheme) => [scheme, t(`scheme.${scheme}`)] as const);
+    return html`
+      <div class="scheme-picture" @cell-shown=${() => this.refresh()}>
+        <p class="axes">${t('scheme.axes')}</p>
+        <qkv-matrix></qkv-matrix>
+        <p class="placeholder" ?hidden=${map !== null}>${t(failed ? 'map.failed' : 'map.loading')}</p>
+        ${legend(map)}
+        <p class="told">${map && describeScheme(map, shown)}</p>
+        ${map && schemeDetails(map, shown)}
+      </div>
+      <div class="scheme-side">
+        <h3>${t('scheme.title')}</h3>
+        <p>${t('scheme.intro')}</p>
+        <fieldset class="segmented wrapped" data-control><legend class="visually-hidden">${t('scheme.choose')}</legend>
+          ${radios('scheme', schemes, state.scheme, (scheme) => this.change({ scheme }))}</fieldset>
+        ${this.#map && this.#words(this.#map, positionsSeedOf(state))}
+      </div>`;
   }
 
-  #tell(): void {
-    const { shown } = this.matrix;
-    this.setText('.told', this.#map && shown ? describeScheme(this.#map, shown) : '');
+  #words(map: SchemeMap, seed: number): TemplateResult {
+    const random = Object.keys(map.drawn).length > 0;
+    return html`
+      <div class="formula scheme-formula">${formula(formulas[map.scheme] ?? '')}</div>
+      <p class="how">${howOf(map, this.#slopes)}</p>
+      ${schemeChoice(map, (patch) => this.change(patch))}
+      <p class="diagonals">${t('scheme.diagonals', { most: digits(map.alongDiagonals, 2) })}</p>
+      ${
+        random || map.t5
+          ? html`<p class="with-number drawn">
+              <span class="hint">${t(map.t5 ? 'scheme.t5Seed' : 'scheme.drawn', { seed })}</span>
+              <span data-control>${button('', t('controls.newSeed'), () => this.#drawAgain())}</span></p>`
+          : nothing
+      }`;
+  }
+
+  #drawAgain(): void {
+    const [, most] = LIMITS.positionsSeed;
+    this.change({ positionsSeed: Math.floor(Math.random() * (most + 1)) });
+  }
+
+  protected override rendered({ engine, look }: View): void {
+    if (!this.#given) this.give('scheme', this.matrix.canvas);
+    this.#given = true;
+    const map = engine.kind === 'failed' ? null : this.#map;
+    if (map === this.#painted[0] && look === this.#painted[1]) return;
+    this.#painted = [map, look];
+    this.matrix.model = map && schemeModel(map, look);
+    paintRamp(this, palette().diverging);
   }
 }
 
-function howOf({ scheme }: SchemeMap, frame: Frame | null): string {
-  const slopes = Array.from(frame?.positions?.slopes ?? [], (slope) =>
-    digits(slope, 3).replace(/\.?0+$/, ''),
-  );
+function legend(map: SchemeMap | null): TemplateResult {
+  const ticks = map ? [-map.range, 0, map.range] : [];
+  return html`<div class="legend" ?hidden=${map === null}>
+    <div class="legend-scale">
+      <canvas width="256" height="1" aria-hidden="true"></canvas>
+      <div class="ticks">${ticks.map((tick, i) => html`<span .style=${`left: ${i * 50}%`}>${digits(tick, 3)}</span>`)}</div>
+    </div>
+  </div>`;
+}
+
+function howOf({ scheme }: SchemeMap, slopes: Float32Array | undefined): string {
+  const written = Array.from(slopes ?? [], (slope) => digits(slope, 3).replace(/\.?0+$/, ''));
   const values = {
     head: ALIBI_HEAD + 1,
     heads: ALIBI_HEADS,
-    slope: slopes[ALIBI_HEAD] ?? '',
-    slopes: slopes.join(', '),
+    slope: written[ALIBI_HEAD] ?? '',
+    slopes: written.join(', '),
     buckets: BUCKETS,
   };
   return t(`scheme.${scheme}How`, values);
 }
 
 const labels = Array.from({ length: SPAN }, (_, i) => String(i));
+
+/** The scheme, and what of it the map shows. */
+function nameOf({ scheme, t5, xl }: SchemeMap): string {
+  if (t5) return `${t('scheme.t5')}, ${t('scheme.t5Head', { head: t5.head + 1 })}`;
+  return xl ? `${t('scheme.xl')}, ${t(`scheme.xlTerm.${xl.term}`)}` : t(`scheme.${scheme}`);
+}
 
 function schemeModel(map: SchemeMap, look: number): MatrixModel {
   return {
@@ -142,19 +136,20 @@ function schemeModel(map: SchemeMap, look: number): MatrixModel {
     colLabels: labels,
     rowHeight: 'square',
     look,
-    name: t('scheme.name', { scheme: t(`scheme.${map.scheme}` satisfies Key), count: SPAN }),
+    name: t('scheme.name', { scheme: nameOf(map), count: SPAN }),
     home: HOME,
     bracket: null,
     describe: (cell) => describeScheme(map, cell),
   };
 }
 
-function describeScheme({ scheme, values }: SchemeMap, { row, col }: Cell): string {
-  const value = values[row * SPAN + col] ?? NaN;
-  const names = { row, col, distance: String(row - col).replace('-', '−') };
-  return scheme === 't5'
-    ? t('scheme.bucket', { ...names, bucket: value })
-    : t('scheme.cell', { ...names, value: digits(value) });
+function describeScheme({ values, t5 }: SchemeMap, cell: Cell): string {
+  const { row, col } = cell;
+  const value = digits(values[row * SPAN + col] ?? NaN);
+  const names = { row, col, distance: String(row - col).replace('-', '−'), value };
+  return t5
+    ? t('scheme.bucket', { ...names, bucket: bucketAt(t5, cell) })
+    : t('scheme.cell', names);
 }
 
 customElements.define('qkv-scheme', SchemePart);

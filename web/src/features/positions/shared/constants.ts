@@ -4,3 +4,22 @@ export const BUCKETS = 32;
 export const ALIBI_HEADS = 8;
 /** The head of ALiBi that is drawn. */
 export const ALIBI_HEAD = 2;
+
+/**
+ * The heads whose biases of T5 are trained: which mean of its row each has to report, as the share of a key at j - i, before the
+ * shares of a row are divided by their sum.
+ */
+export const T5_HEADS: readonly ((distance: number) => number)[] = [
+  (distance) => (distance === -1 ? 1 : 0),
+  (distance) => NEAR ** Math.abs(distance),
+  (distance) => (distance < 0 ? 1 : 0),
+  (distance) => (Math.abs(distance) >= FAR ? 1 : 0),
+];
+export const NEAR = 0.7;
+export const FAR = 16;
+/** Steps of that training, and the length of its rows: long enough for a key in every bucket. */
+export const [T5_STEPS, T5_LENGTH] = [120, 96];
+
+/** What of the score of Transformer-XL is drawn: one of its four terms, the two that know the position, or all. */
+export const XL_TERMS = ['a', 'b', 'c', 'd', 'position', 'score'] as const;
+export type XlTerm = (typeof XL_TERMS)[number];

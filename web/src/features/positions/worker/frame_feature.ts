@@ -8,6 +8,7 @@ import {
   type SchemeChoice,
   type SchemeMap,
 } from './scheme_maps';
+import { trainT5 } from './t5_biases';
 import { ALIBI_HEADS } from '../shared/constants';
 import { D_MODEL } from '../../../domain/sources';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
@@ -88,10 +89,11 @@ export function positionsFrames({
     placeOf(qkv, p, k, layout),
   );
   const drift = stage('drift', log, (k: number) => driftOver(qkv, k));
+  const biases = stage('biases', log, (seed: number) => trainT5(qkv, seed));
   const scheme = stage(
     'scheme',
     log,
-    (_key: string, choice: SchemeChoice) => schemeMap(qkv, choice),
+    (_key: string, choice: SchemeChoice) => schemeMap(qkv, choice, () => biases(choice.seed)),
     [1],
   );
   const slopes = stage('slopes', log, (heads: number) => qkv.alibiSlopes(heads));
@@ -109,7 +111,8 @@ export function positionsFrames({
   return {
     compute: (request, { heads }) => {
       const { shift: k, position, layout, rotaryQ, rotaryK, seed } = request;
-      const choice = { scheme: request.scheme, layout, seed };
+      const { scheme: name, t5Head, xlTerm } = request;
+      const choice = { scheme: name, layout, seed, t5Head, xlTerm };
       const table = encoding(heads.count, layout);
       return all(
         table,

@@ -4,26 +4,35 @@ import type { NdArray, Qkv } from 'qkv';
 import { columnsOfPair, frequency, PAIRS, type PairLayout } from '../shared/pair_table';
 import { hashText, uniform } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
-import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN } from '../shared/constants';
+import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN, T5_HEADS, type XlTerm } from '../shared/constants';
+import type { T5Biases } from './t5_biases';
+import { repeat, xlTerms } from './xl_terms';
 
 /** What a scheme adds to a score, or makes of it: [SPAN, SPAN]. */
-export interface SchemeMap {
+export interface SchemeMap extends Details {
   readonly scheme: Scheme;
   readonly values: Float32Array;
   /** The largest magnitude. */
   readonly range: number;
   /** The largest step along a diagonal: 0, or nearly, where only the distance counts. */
   readonly alongDiagonals: number;
-  /** What was drawn at random for it, by name. */
-  readonly drawn: Drawn;
 }
 
-type Drawn = Readonly<Record<string, Float32Array>>;
+interface Details {
+  /** What was drawn at random for it, by name. */
+  readonly drawn: Readonly<Record<string, Float32Array>>;
+  /** With T5: the table, the head of the map, and the bucket of every pair. */
+  readonly t5: (T5Biases & { readonly head: number }) | null;
+  /** With Transformer-XL: every part of the score, and which of them is the map. */
+  readonly xl: (Readonly<Record<XlTerm, Float32Array>> & { readonly term: XlTerm }) | null;
+}
 
 export interface SchemeChoice {
   readonly scheme: Scheme;
   readonly layout: PairLayout;
   readonly seed: number;
+  readonly t5Head: number;
+  readonly xlTerm: XlTerm;
 }
 
 /** Rows of unit variance, so that scores with the factor 1/sqrt(d) have it too. */
@@ -39,18 +48,17 @@ function scores(qkv: Qkv, q: NdArray, k: NdArray, factor: number): Float32Array 
   return qkv.attention(q, k, k, options).logits.data;
 }
 
-const repeat = ({ data }: NdArray): NdArray => ({
-  data: Float32Array.from({ length: SPAN * D_MODEL }, (_, at) => data[at % D_MODEL]!),
-  shape: [SPAN, D_MODEL],
-});
-
 /** The query and key that are turned, the same at every position. */
 const rotaryPair = (seed: number) => ({
   q: draw('rotary q', seed, 1),
   k: draw('rotary k', seed, 1),
 });
 
-type Maker = (qkv: Qkv, choice: SchemeChoice) => { values: Float32Array; drawn?: Drawn };
+type Maker = (
+  qkv: Qkv,
+  choice: SchemeChoice,
+  trained: () => T5Biases,
+) => { values: Float32Array } & Partial<Details>;
 
 const MAPS: Readonly<Record<Scheme, Maker>> = {
   sinusoidal(qkv, { layout }) {
@@ -64,30 +72,23 @@ const MAPS: Readonly<Record<Scheme, Maker>> = {
     return { values: scores(qkv, encoding, encoding, 1), drawn: { table: table.data } };
   },
 
-  /** The table holds its own row numbers: what comes out is the bucket of every pair. */
-  t5(qkv) {
-    const table = {
-      data: Float32Array.from({ length: BUCKETS }, (_, b) => b),
-      shape: [BUCKETS, 1],
-    };
-    return { values: qkv.t5RelativeBias(table, SPAN, SPAN).data };
+  /** The bias of one head for every pair: the column of the table that the core looks up by bucket. */
+  t5(qkv, { t5Head: head }, trained) {
+    const t5 = trained();
+    const { data } = qkv.t5RelativeBias(
+      { data: t5.table, shape: [BUCKETS, T5_HEADS.length] },
+      SPAN,
+      SPAN,
+    );
+    return { values: data.slice(head * SPAN ** 2, (head + 1) * SPAN ** 2), t5: { ...t5, head } };
   },
 
-  /** (q_i + v) . r(i - j): q and v drawn, r the sinusoidal encoding of the distance. */
-  xl(qkv, { seed, layout }) {
-    const q = draw('xl q', seed, SPAN);
-    const v = draw('xl v', seed, 1);
-    const rows = 2 * SPAN - 1;
-    const ascending = qkv.sinusoidalEncoding(rows, D_MODEL, { offset: 1 - SPAN, layout }).data;
-    const r = new Float32Array(rows * D_MODEL); // its first row is the greatest distance
-    for (let t = 0; t < rows; t++) {
-      const from = (rows - 1 - t) * D_MODEL;
-      const row = ascending.subarray(from, from + D_MODEL).map((value) => value * scale);
-      r.set(row, t * D_MODEL);
-    }
-    const queries = { data: q.data, shape: [1, 1, SPAN, D_MODEL] };
-    const { data } = qkv.transformerXlBias(queries, { data: r, shape: [rows, D_MODEL] }, v);
-    return { values: data, drawn: { q: q.data, v: v.data } };
+  xl(qkv, { seed, layout, xlTerm: term }) {
+    const [q, k] = ['q', 'k'].map((name) => draw(`xl ${name}`, seed, SPAN)) as [NdArray, NdArray];
+    const [u, v] = ['u', 'v'].map((name) => draw(`xl ${name}`, seed, 1)) as [NdArray, NdArray];
+    const terms = xlTerms(qkv, { q, k, u, v }, layout);
+    const drawn = { q: q.data, k: k.data, u: u.data, v: v.data };
+    return { values: terms[term], drawn, xl: { ...terms, term } };
   },
 
   /** Scores of queries that are zero: what is left is the bias. */
@@ -111,15 +112,16 @@ const MAPS: Readonly<Record<Scheme, Maker>> = {
   },
 };
 
-export function schemeMap(qkv: Qkv, choice: SchemeChoice): SchemeMap {
-  const { values, drawn = {} } = MAPS[choice.scheme](qkv, choice);
+export function schemeMap(qkv: Qkv, choice: SchemeChoice, trained: () => T5Biases): SchemeMap {
+  const made = MAPS[choice.scheme](qkv, choice, trained);
+  const { values, drawn = {}, t5 = null, xl = null } = made;
   const range = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   let alongDiagonals = 0;
   for (let at = 0; at + SPAN + 1 < values.length; at++) {
     if (at % SPAN === SPAN - 1) continue;
     alongDiagonals = worse(alongDiagonals, Math.abs(values[at]! - values[at + SPAN + 1]!));
   }
-  return { scheme: choice.scheme, values, range, alongDiagonals, drawn };
+  return { scheme: choice.scheme, values, range, alongDiagonals, drawn, t5, xl };
 }
 
 /** One query at m and one key at n. */
