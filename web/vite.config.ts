@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'vite';
 import { math } from './build/math';
+import { MATH_FONT } from './build/math_font';
 import { offline } from './build/offline';
 import { packageFile } from './build/package';
 import { chapters, contentSecurityPolicy, firstView, paintOnce } from './build/plugins';
@@ -10,11 +11,12 @@ import { workerStarts } from './build/worker_starts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The package by the names that the page imports; `index` is the entry that is `qkv`. */
+/** The package by the names that the page imports, where `index` is the entry that is `qkv`; and the font of its formulas. */
 const packageAs = (index: string) => [
   { find: /^qkv$/, replacement: fileURLToPath(packageFile(index)) },
   { find: 'qkv/models', replacement: fileURLToPath(packageFile('models.js')) },
   { find: 'qkv/train', replacement: fileURLToPath(packageFile('train.js')) },
+  { find: 'math.woff2', replacement: MATH_FONT },
 ];
 
 /** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
@@ -80,6 +82,7 @@ const file: UserConfig = {
   publicDir: false,
   build: {
     cssCodeSplit: false,
+    assetsInlineLimit: (path) => path.endsWith('.woff2'),
     rollupOptions: { output: { inlineDynamicImports: true } },
   },
 };
@@ -91,14 +94,14 @@ export default defineConfig(({ mode }) => {
     base: './', // the page works from any folder of any static host
     ...rest,
     build: {
+      // A data: URL would need a looser security policy than 'self'.
+      assetsInlineLimit: 0,
       ...build,
       outDir: here('../dist/web'),
       // The page and the file are built into it at the same time.
       emptyOutDir: false,
       target: 'es2022',
       modulePreload: { polyfill: false },
-      // A data: URL would need a looser security policy than 'self'.
-      assetsInlineLimit: 0,
     },
   };
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { exampleSaid } from './support/texts.js';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -288,6 +288,9 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   assert.ok(first.length === 5 && modules.length >= 2);
   const total = sum(first) + Math.max(...modules);
   assert.ok(total <= 300_000, `${total} bytes for the first view`);
+  const fonts = files.filter((name) => name.endsWith('.woff2'));
+  assert.equal(fonts.length, 1);
+  assert.ok(statSync(new URL(fonts[0], folder)).size <= 40_000, 'the font of formulas');
   const html = readFileSync(new URL('index.html', folder), 'utf8');
   for (const name of ['object-src', 'base-uri', 'form-action']) {
     assert.match(html, new RegExp(`Content-Security-Policy" content="[^"]*${name} &#39;none&#39;`));

@@ -114,6 +114,30 @@ pageTest('row: every number can be typed, dragged and left out', {}, async (page
   await agrees(page, exact(example, 0));
 });
 
+pageTest(
+  'row: its formula is set in the font that ships, whose roots and brackets grow',
+  {},
+  async (page) => {
+    await visit(page, 'row');
+    const formula = page.locator('qkv-panel-row .row-formula math:visible');
+    const found = await formula.evaluate(async (math) => {
+      await document.fonts.ready;
+      const size = (name) => math.querySelector(name).getBoundingClientRect();
+      const { width } = size('msqrt');
+      const em = parseFloat(getComputedStyle(math).fontSize);
+      return {
+        fonts: [...document.fonts].map(
+          ({ family, status }) => `${family.replaceAll('"', '')} ${status}`,
+        ),
+        root: (width - size('msqrt > *').width) / em,
+        bracket: size('mo[fence]').height / em,
+      };
+    });
+    assert.deepEqual(found.fonts, ['STIX Two Math loaded']);
+    assert.ok(found.root > 0.3 && found.bracket > 2, JSON.stringify(found));
+  },
+);
+
 pageTest('row: without the maximum it breaks, and the core does not', {}, async (page) => {
   await visit(page, 'row');
   await page.click('.break');

@@ -20,7 +20,7 @@ const built = join(root, 'dist/web/qkv.html');
 /**
  * What may lie on the disk. People mail the file and carry it on sticks, where nothing compresses it, so its own bytes
  * count: both .wasm of the frame worker, deflated and in base64, are 230 kB of it, the one that trains 190 kB,
- * weights that were trained before 141 kB, vectors of words 744 kB, scripts, texts and styles the rest. The larger models are not
+ * weights that were trained before 141 kB, vectors of words 744 kB, the font of formulas 27 kB, scripts, texts and styles the rest. The larger models are not
  * in it.
  */
 const BUDGET = 3_400_000;

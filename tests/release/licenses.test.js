@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import { asked, folders, installed, withPackages } from '../../tools/licenses.js';
 import { packageJson, text } from '../support/js/files.js';
 
-/** Licenses that a tool may have: it is run, and neither shipped nor linked. */
+/** Licenses that a tool may have: it is run, and neither shipped nor linked. OFL-1.1 is that of a font, whose notice LICENSES.md has. */
 const known =
-  /^(?:0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC-BY-4\.0|CC0-1\.0|ISC|LGPL-3\.0-or-later|MIT|MIT-0|MPL-2\.0|Python-2\.0|AND|OR)$/;
+  /^(?:0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC-BY-4\.0|CC0-1\.0|ISC|LGPL-3\.0-or-later|MIT|MIT-0|MPL-2\.0|OFL-1\.1|Python-2\.0|Zlib|AND|OR)$/;
 
 test('package.json: it asks for nothing at run time', () => {
   for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import katex from 'katex';
 import type { Plugin } from 'vite';
+import { writeMathFont } from './math_font';
 
 /** Every panel has its own: TeX by names. */
 const FORMULAS = /\/formulas\.json$/;
@@ -37,11 +38,12 @@ function typeset(tex: string): string {
     .replace(/<mtext>@(\w+)@<\/mtext>/g, '<mtext data-live="$1">…</mtext>');
 }
 
-/** formulas.json becomes MathML: KaTeX works here, so that none of it is sent to the reader. */
+/** formulas.json becomes MathML: KaTeX works here, so that none of it is sent to the reader. And they get a font. */
 export function math(): Plugin {
   return {
     name: 'math',
     enforce: 'pre',
+    buildStart: () => writeMathFont(typeset),
     async load(id) {
       if (!FORMULAS.test(id)) return undefined;
       const formulas = JSON.parse(await readFile(id, 'utf8')) as Record<string, string>;

@@ -10,6 +10,7 @@ const POLICY = [
   "style-src 'self'",
   "worker-src 'self'",
   "img-src 'self' data:",
+  "font-src 'self'",
   "object-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",

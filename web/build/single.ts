@@ -17,6 +17,7 @@ const policyOf = (script: string, style: string) =>
     `style-src ${hashOf(style)}`,
     'worker-src blob:',
     'img-src data:',
+    'font-src data:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
