@@ -16,7 +16,7 @@ export const positionsFields = {
   /** The way of saying where a token is whose map is shown. */
   scheme: choice('ps', 'sinusoidal', SCHEMES),
   /** The head whose biases of T5 are shown, and what of the score of Transformer-XL; null: the first, and what b and d add. */
-  t5Head: optionalNumber(integer('pt', 0, [0, T5_HEADS.length - 1])),
+  t5Head: optionalNumber(integer('pt', 0, [0, T5_HEADS - 1])),
   xlTerm: optional(choice('px', 'position', XL_TERMS)),
   /** Where a query and a key are turned to. */
   rotaryQ: integer('pm', 12, ROTATIONS),

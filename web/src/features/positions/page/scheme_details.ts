@@ -22,7 +22,7 @@ type T5 = NonNullable<SchemeMap['t5']>;
 type Xl = NonNullable<SchemeMap['xl']>;
 type Change = (patch: Partial<State>) => void;
 
-const HEADS = T5_HEADS.map((_, head) => head);
+const HEADS = Array.from({ length: T5_HEADS }, (_, head) => head);
 const SIDE = BUCKETS / 2;
 
 export const bucketAt = ({ buckets }: T5, { row, col }: Cell): number =>

@@ -5,16 +5,8 @@ export const ALIBI_HEADS = 8;
 /** The head of ALiBi that is drawn. */
 export const ALIBI_HEAD = 2;
 
-/**
- * The heads whose biases of T5 are trained: which mean of its row each has to report, as the share of a key at j - i, before the
- * shares of a row are divided by their sum.
- */
-export const T5_HEADS: readonly ((distance: number) => number)[] = [
-  (distance) => (distance === -1 ? 1 : 0),
-  (distance) => NEAR ** Math.abs(distance),
-  (distance) => (distance < 0 ? 1 : 0),
-  (distance) => (Math.abs(distance) >= FAR ? 1 : 0),
-];
+/** Heads whose biases of T5 are trained; in the second each step away makes a share so many times as large, the fourth begins there. */
+export const T5_HEADS = 4;
 export const NEAR = 0.7;
 export const FAR = 16;
 /** Steps of that training, and the length of its rows: long enough for a key in every bucket. */

@@ -75,11 +75,7 @@ const MAPS: Readonly<Record<Scheme, Maker>> = {
   /** The bias of one head for every pair: the column of the table that the core looks up by bucket. */
   t5(qkv, { t5Head: head }, trained) {
     const t5 = trained();
-    const { data } = qkv.t5RelativeBias(
-      { data: t5.table, shape: [BUCKETS, T5_HEADS.length] },
-      SPAN,
-      SPAN,
-    );
+    const { data } = qkv.t5RelativeBias({ data: t5.table, shape: [BUCKETS, T5_HEADS] }, SPAN, SPAN);
     return { values: data.slice(head * SPAN ** 2, (head + 1) * SPAN ** 2), t5: { ...t5, head } };
   },
 

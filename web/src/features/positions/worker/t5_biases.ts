@@ -1,9 +1,19 @@
 import type { NdArray, Qkv } from 'qkv';
 import { hashText, normals } from '../../../engine/random';
-import { BUCKETS, T5_HEADS, T5_LENGTH, T5_STEPS } from '../shared/constants';
+import { BUCKETS, FAR, NEAR, T5_HEADS, T5_LENGTH, T5_STEPS } from '../shared/constants';
 
-const [LENGTH, HEADS] = [T5_LENGTH, T5_HEADS.length];
+const [LENGTH, HEADS] = [T5_LENGTH, T5_HEADS];
 const RATE = 0.2;
+
+/**
+ * Which mean of its row each head has to report: the share of a key at j - i, before the shares of a row are divided by their sum.
+ */
+const TASKS: readonly ((distance: number) => number)[] = [
+  (distance) => (distance === -1 ? 1 : 0),
+  (distance) => NEAR ** Math.abs(distance),
+  (distance) => (distance < 0 ? 1 : 0),
+  (distance) => (Math.abs(distance) >= FAR ? 1 : 0),
+];
 
 /** A table of biases that was trained. */
 export interface T5Biases {
@@ -30,7 +40,7 @@ function wantedOf(row: Float32Array): Float64Array {
     const [i, head] = [Math.floor(at / HEADS), at % HEADS];
     let [sum, shares] = [0, 0];
     for (let j = 0; j < LENGTH; j++) {
-      const share = T5_HEADS[head]!(j - i);
+      const share = TASKS[head]!(j - i);
       sum += share * row[j * HEADS + head]!;
       shares += share;
     }
@@ -57,7 +67,7 @@ function passOf(qkv: Qkv, table: Float32Array, buckets: Uint8Array, row: Float32
   const { output, weights } = qkv.attention(nothing, nothing, { data: row, shape }, options);
   const wanted = wantedOf(row);
   const gradient = new Float64Array(BUCKETS * HEADS);
-  const errors = T5_HEADS.map((_, head) => {
+  const errors = TASKS.map((_, head) => {
     let [sum, count] = [0, 0];
     for (let i = 0; i < LENGTH; i++) {
       const of = output.data[i * HEADS + head]!;
