@@ -119,3 +119,26 @@ pageTest('block: the sentence reads another one, whose words find each other', {
     assert.ok(Math.abs(sum - 1) < 1e-5);
   }
 });
+
+pageTest(
+  'block: a model that writes dates is trained by a press, and reads what is typed',
+  {},
+  async (page) => {
+    await visit(page, 'block');
+    await page.click(`${PANEL} .dates-train`);
+    await page.waitForSelector(`${PANEL} .dates-written`, { timeout: PATIENCE.wait });
+    const [, right] = /writes (\d+) without/.exec(await page.textContent(`${PANEL} .dates-status`));
+    assert.ok(Number(right) >= 190, `${right} of 200`);
+    await page.fill('#block-date', '24 December 2011');
+    await page.waitForFunction(() =>
+      /2011-12-24/.test(document.querySelector('.dates-written')?.textContent),
+    );
+    assert.match(await page.textContent(`${PANEL} .dates-verdict`), /^This is right/);
+    const map = page.locator(`${PANEL} .dates-maps qkv-matrix canvas.matrix-cells`).first();
+    const painted = await map.evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(data.filter((_, i) => i % 4 === 0)).size;
+    });
+    assert.ok(painted > 3, 'weights have colours');
+  },
+);

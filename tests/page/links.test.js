@@ -388,6 +388,7 @@ test('page: any state survives its link', async () => {
         .filter(isWords)
         .map((name) => [name, said(name)]),
     ),
+    blockDate: text.filter(Boolean).map((value) => state.FIELDS.blockDate.read(value)),
     blockRow: numbersOf('blockRow', 6, 10),
     simplexScores: numbersOf('simplexScores', 3, 5),
     simplexPoint: fc

@@ -73,6 +73,7 @@ const PARTS = [
   ['blockType', 'rms', 'by=rms'],
   ['blockTap', 'hidden', 'bt=hidden'],
   ['blockContext', 'a b', 'bx=a+b'],
+  ['blockDate', '3 May 2001', 'bd=3+May+2001'],
   ['blockDepth', 24, 'bl=24'],
   ['blockRule', 'scaled', 'br=scaled'],
   ['blockSeed', 6, 'bs=6'],

@@ -41,6 +41,7 @@ const SAID = {
   ],
   maskPaint: ['8', 'f0', '0123456789abcdef'.repeat(4), '0'.repeat(64)],
   blockContext: ['a b', 'The dog sleeps.'],
+  blockDate: ['3 May 2001', '?'],
   blockRow: ['2,4,-1,0,3,4', '1,1,1,1,1,1'],
   blockDepth: ['1', '2', '12', '24'],
   recurrenceSource: ['7', '0123', '3141592653'],

@@ -4,6 +4,7 @@ import type { Figure } from '../../ui/export_figure';
 import { CompositePanel, type Panel, type View } from '../panel';
 import { ArchitecturePart } from './page/architecture_part';
 import { CrossPart } from './page/cross_part';
+import { DatesPart } from './page/dates_part';
 import { DepthPart } from './page/depth_part';
 import { DiagramPart } from './page/diagram_part';
 import { blockFigure } from './page/figure';
@@ -34,6 +35,7 @@ class BlockPanel extends CompositePanel {
       <div class="card any-text"><qkv-block-norm></qkv-block-norm></div>
       <div class="card"><qkv-block-depth></qkv-block-depth></div>
       <div class="card any-text"><qkv-block-architecture></qkv-block-architecture></div>
+      <div class="card any-text"><qkv-block-dates></qkv-block-dates></div>
       <div class="card block-cross-card"><qkv-block-cross></qkv-block-cross></div>`;
   }
 
@@ -45,6 +47,7 @@ class BlockPanel extends CompositePanel {
       this.find('qkv-block-norm', NormPart),
       this.find('qkv-block-depth', DepthPart),
       this.find('qkv-block-architecture', ArchitecturePart),
+      this.find('qkv-block-dates', DatesPart),
       this.find('qkv-block-cross', CrossPart),
     ];
   }

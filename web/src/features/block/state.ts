@@ -3,9 +3,11 @@ import { MAX_TEXT, tokenize, type Tokenizer } from '../../domain/tokenizer';
 import {
   choice,
   clamp,
+  freeText,
   integer,
   number,
   numberList,
+  optional,
   optionalNumber,
   rounded,
   significant,
@@ -36,6 +38,9 @@ const short = (text: string) => text.slice(0, MAX_TEXT / 4).replace(/\p{Surrogat
 /** Empty: the sentence of CONTEXTS. */
 const context: Field<string> = { key: 'bx', initial: '', write: short, read: short };
 
+/** What the model that writes dates reads; empty: that of DATES. */
+export const DATES: Readonly<Record<Language, string>> = { en: '3 March 1987', zh: '1987年3月3日' };
+
 const ROW: Limits = [-1000, 1000];
 const GAINS: Limits = [0.25, 4];
 const SHIFTS: Limits = [-2, 2];
@@ -47,6 +52,7 @@ export const blockFields = {
   blockType: choice('by', 'layer', NORM_TYPES),
   blockTap: choice('bt', 'sum1', TAPS),
   blockContext: context,
+  blockDate: optional(freeText('bd', 40)),
   /** Of the stack: its blocks, how they are drawn, and the seed of the first one. */
   blockDepth: integer('bl', 12, [1, MAX_DEPTH]),
   blockRule: choice('br', 'glorot', RULES),

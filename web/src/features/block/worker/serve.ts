@@ -3,7 +3,8 @@ import { describeFailure } from '../../../domain/describe_failure';
 import type { LabFailed } from '../../../domain/failure';
 import { trainEngine } from '../../../engine/train_engine';
 import { depthStudy } from './depth_study';
-import type { DepthResult, FromDepthLab, ToDepthLab } from '../shared/protocol';
+import type { DepthResult, FromDepthLab, ToDatesLab, ToDepthLab } from '../shared/protocol';
+import { datesLab } from './dates_lab';
 
 /** How long it works before it looks for another request, in milliseconds. */
 const SLICE = 30;
@@ -14,8 +15,15 @@ function reply(message: FromDepthLab | LabFailed): void {
   self.postMessage(message);
 }
 
-export function serve(): (message: ToDepthLab) => void {
+/** Each part of the panel has a worker of its own, which is asked for one of the two. */
+export function serve(): (message: ToDepthLab | ToDatesLab) => void {
   const engine = trainEngine();
+  const depth = depthLab(engine);
+  const dates = datesLab(engine);
+  return (message) => (message.type === 'run' ? depth(message) : dates(message));
+}
+
+function depthLab(engine: ReturnType<typeof trainEngine>): (message: ToDepthLab) => void {
   let asked = 0;
   return ({ request }) => {
     const number = ++asked;
