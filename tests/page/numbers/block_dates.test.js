@@ -146,6 +146,7 @@ test('dates: the part trains when asked, reads what is typed, and forgets it wit
   await show({ blockDate: '3 Mäi 1987' });
   assert.equal(worker.heard.length, 3, 'no model could read this');
   assert.equal(part.querySelector('.dates-unknown').hidden, false);
+  assert.match(text('.dates-unknown'), /like “3 March 1987” only, and at most 17/);
   await show({ blockDate: '4 May 2001' });
   says('2001-05-14', worker.heard.at(-1).tokens);
   assert.match(text('.dates-verdict'), /^This is wrong: the date is 2001-05-04\./);

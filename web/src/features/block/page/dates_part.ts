@@ -111,7 +111,7 @@ export class DatesPart extends LitPanel {
         ${button('primary dates-train', t('block.dates.train', { steps: whole(DATE_STEPS) }), () => this.#train())}
       </div>
       <p class="hint dates-status" role="status">${this.#status()}</p>
-      <p class="hint dates-unknown" ?hidden=${known}>${t('block.dates.unknown', { longest: longestOf(this.#language) })}</p>
+      <p class="hint dates-unknown" ?hidden=${known}>${t('block.dates.unknown', { example: DATES[this.#language], longest: longestOf(this.#language) })}</p>
       ${reading && this.#verdict(reading)}
       <div class="dates-maps" ?hidden=${reading === null} @cell-shown=${() => this.refresh()}>${HEADS.map(
         (head) => html`<div>
