@@ -2,6 +2,8 @@
 // is little-endian, as in the memory of the machines that this program runs on.
 #pragma once
 
+#include <qkv/number_format.hpp>
+
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -24,22 +26,41 @@ struct Tensor {
   std::uint64_t offset = 0;           ///< from where all arrays begin
 };
 
-/// The types that the library reads.
-enum : std::uint32_t { kF32 = 0, kF16 = 1, kQ8_0 = 8, kBf16 = 30 };
+/// A type of numbers: what the library calls it, and how many numbers and bytes make a block.
+struct Type {
+  std::uint32_t ggml;
+  qkv::NumberType name;
+  std::uint64_t numbers;
+  std::uint64_t bytes;
+};
 
-/// Bytes of a row of so many numbers; 0 for other types, and for what is no whole blocks of 32.
-inline std::uint64_t row_bytes(std::uint32_t type, std::uint64_t count) {
-  switch (type) {
-    case kF32:
-      return 4 * count;
-    case kF16:
-    case kBf16:
-      return 2 * count;
-    case kQ8_0:
-      return count % 32 == 0 ? count / 32 * 34 : 0;
-    default:
-      return 0;
+/// The types that the library reads, by ggml's numbers.
+inline constexpr Type kTypes[] = {
+    {0, qkv::NumberType::kF32, 1, 4},        {1, qkv::NumberType::kF16, 1, 2},
+    {30, qkv::NumberType::kBf16, 1, 2},      {2, qkv::NumberType::kQ4_0, 32, 18},
+    {3, qkv::NumberType::kQ4_1, 32, 20},     {6, qkv::NumberType::kQ5_0, 32, 22},
+    {7, qkv::NumberType::kQ5_1, 32, 24},     {8, qkv::NumberType::kQ8_0, 32, 34},
+    {10, qkv::NumberType::kQ2K, 256, 84},    {11, qkv::NumberType::kQ3K, 256, 110},
+    {12, qkv::NumberType::kQ4K, 256, 144},   {13, qkv::NumberType::kQ5K, 256, 176},
+    {14, qkv::NumberType::kQ6K, 256, 210},   {20, qkv::NumberType::kIq4Nl, 32, 18},
+    {23, qkv::NumberType::kIq4Xs, 256, 136},
+};
+
+/// The type with ggml's number, or null.
+inline const Type* type_of(const Tensor& tensor) {
+  for (const Type& type : kTypes) {
+    if (type.ggml == tensor.type) {
+      return &type;
+    }
   }
+  return nullptr;
+}
+
+/// Bytes of a row of so many numbers; 0 for other types, and for what is no whole blocks.
+inline std::uint64_t row_bytes(const Tensor& tensor) {
+  const Type* type = type_of(tensor);
+  const std::uint64_t count = tensor.extent[0];
+  return type && count % type->numbers == 0 ? count / type->numbers * type->bytes : 0;
 }
 
 class File {
@@ -92,12 +113,13 @@ class File {
   /// The bytes of an array.
   std::vector<char> bytes_of(const std::string& name) {
     const Tensor& tensor = tensors_.at(name);
-    std::uint64_t bytes = row_bytes(tensor.type, tensor.extent[0]);
+    std::uint64_t bytes = row_bytes(tensor);
     if (bytes == 0) {
-      throw Problem(name + " is of ggml's type " + std::to_string(tensor.type) + " in rows of " +
-                    std::to_string(tensor.extent[0]) +
-                    ", expected F32, F16, BF16 or Q8_0: make such a file with "
-                    "llama-quantize --allow-requantize in.gguf out.gguf Q8_0");
+      throw Problem(
+          name + " is of ggml's type " + std::to_string(tensor.type) + " in rows of " +
+          std::to_string(tensor.extent[0]) +
+          ", expected whole blocks of a type that the library reads: make such a file with "
+          "llama-quantize --allow-requantize in.gguf out.gguf Q8_0");
     }
     for (std::size_t axis = 1; axis < tensor.extent.size(); ++axis) {
       bytes = tensor.extent[axis] > size_ / bytes ? size_ + 1 : bytes * tensor.extent[axis];

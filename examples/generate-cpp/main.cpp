@@ -145,16 +145,32 @@ std::string name_in_file(const std::string& name) {
   throw gguf::Problem("no file has " + name);
 }
 
-qkv::NumberType type_of(const gguf::Tensor& tensor) {
-  switch (tensor.type) {
-    case gguf::kF16:
-      return qkv::NumberType::kF16;
-    case gguf::kBf16:
-      return qkv::NumberType::kBf16;
-    case gguf::kQ8_0:
-      return qkv::NumberType::kQ8_0;
+/// The array of the file for one of the model.
+const gguf::Tensor& tensor_for(const gguf::File& file, const char* array) {
+  const std::string name = name_in_file(array);
+  const auto found = file.tensors().find(name);
+  if (found == file.tensors().end()) {
+    throw gguf::Problem("the file has no " + name);
+  }
+  return found->second;
+}
+
+/// What keeps numbers as they lie in the file, or else what comes nearest.
+qkv::WeightFormat format_of(const gguf::Tensor& tensor) {
+  const gguf::Type* type = gguf::type_of(tensor);
+  switch (type ? type->name : qkv::NumberType::kF32) {
+    case qkv::NumberType::kF32:
+      return qkv::WeightFormat::kF32;
+    case qkv::NumberType::kF16:
+      return qkv::WeightFormat::kF16;
+    case qkv::NumberType::kBf16:
+      return qkv::WeightFormat::kBf16;
+    case qkv::NumberType::kQ4_0:
+    case qkv::NumberType::kQ4_1:
+    case qkv::NumberType::kQ4K:
+      return qkv::WeightFormat::kInt4;
     default:
-      return qkv::NumberType::kF32;
+      return qkv::WeightFormat::kInt8;
   }
 }
 
@@ -162,11 +178,7 @@ qkv::NumberType type_of(const gguf::Tensor& tensor) {
 void fill(gguf::File& file, qkv::LanguageModel& model, qkv::Index i) {
   const qkv::ModelArray array = model.array(i);
   const std::string name = name_in_file(array.name);
-  const auto found = file.tensors().find(name);
-  if (found == file.tensors().end()) {
-    throw gguf::Problem("the file has no " + name);
-  }
-  const gguf::Tensor& tensor = found->second;
+  const gguf::Tensor& tensor = tensor_for(file, array.name);
   const bool is_map = array.rank == 2 && name != "token_embd.weight";
   // A map lies there with the inputs of an output in a row; a table has rows here and there.
   const auto columns = static_cast<std::uint64_t>(array.shape[is_map || array.rank == 1 ? 0 : 1]);
@@ -177,7 +189,7 @@ void fill(gguf::File& file, qkv::LanguageModel& model, qkv::Index i) {
                         std::to_string(columns) + "], as the metadata says");
   }
   const std::vector<char> bytes = file.bytes_of(name);
-  check(model.fill(i, {.type = type_of(tensor),
+  check(model.fill(i, {.type = gguf::type_of(tensor)->name,
                        .data = bytes.data(),
                        .count = static_cast<qkv::Index>(rows),
                        .row_bytes = static_cast<qkv::Index>(bytes.size() / rows),
@@ -186,13 +198,15 @@ void fill(gguf::File& file, qkv::LanguageModel& model, qkv::Index i) {
 
 qkv::LanguageModel load(gguf::File& file) {
   const qkv::LanguageModelConfig config = config_of(file);
-  // As most numbers lie in the file.
-  const std::uint32_t type = file.tensors().at("token_embd.weight").type;
-  const qkv::WeightFormat format = type == gguf::kQ8_0   ? qkv::WeightFormat::kInt8
-                                   : type == gguf::kBf16 ? qkv::WeightFormat::kBf16
-                                                         : qkv::WeightFormat::kF32;
   qkv::LanguageModel model;
-  check(qkv::LanguageModel::create(config, format, model));
+  // The first says which arrays there are.
+  check(qkv::LanguageModel::create(config, qkv::WeightFormat::kInt4, model));
+  std::vector<qkv::WeightFormat> formats;
+  for (qkv::Index i = 0; i < model.array_count(); ++i) {
+    formats.push_back(format_of(tensor_for(file, model.array(i).name)));
+  }
+  model = {};
+  check(qkv::LanguageModel::create(config, qkv::WeightFormat::kInt8, model, formats));
   std::set<std::string> used;
   for (qkv::Index i = 0; i < model.array_count(); ++i) {
     fill(file, model, i);

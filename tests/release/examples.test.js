@@ -9,7 +9,9 @@ import { must } from '../../tools/run.js';
 import { init } from 'qkv';
 import { load } from 'qkv/models';
 import { gguf, ggufFile } from '../package/models/support/files.js';
+import { blockFile } from '../package/models/support/block-models.js';
 import { ggufModels } from '../package/models/support/gguf-models.js';
+import { blockTypes } from '../support/js/blocks.js';
 import { root, text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
@@ -153,22 +155,20 @@ describe('examples: C++', () => {
       const engine = await init();
       here.write('model.gguf', ggufOf('llama'));
       await here.sh(commands.get('generate-cpp'), { env });
-      for (const [name, type] of [
-        ['llama'],
-        ['llama', 'F16'],
-        ['llama', 'BF16'],
-        ['llama', 'Q8_0'],
-        ['qwen3'],
+      for (const [name, bytes] of [
+        ...[undefined, 'F16', 'BF16', 'Q8_0'].map((type) => [type, ggufOf('llama', type)]),
+        ...Object.keys(blockTypes).map((type) => [type, blockFile([type]).weights]),
+        ['mixed', blockFile(Object.keys(blockTypes)).weights],
+        ['qwen3', ggufOf('qwen3')],
       ]) {
         // prettier-ignore
-        const bytes = ggufOf(name, type);
         here.write('model.gguf', bytes);
         const model = await load(engine, { weights: bytes });
         const expected = [];
         for await (const { id } of model.generate([1, 2], { maxTokens: 6 })) expected.push(id);
         model.dispose();
         const said = await here.must(program, ['model.gguf', '6', '1', '2']);
-        assert.equal(said, `${expected.join(' ')}\n`, `${name} ${type}`);
+        assert.equal(said, `${expected.join(' ')}\n`, name);
       }
       engine.dispose();
     });
