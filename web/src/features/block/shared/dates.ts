@@ -18,6 +18,9 @@ const MONTHS =
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const [FIRST_YEAR, YEARS] = [1900, 200];
 
+/** Languages in which dates are written: those of the page. */
+export type { Language };
+
 /** How dates are written in a language, and read again. */
 const FORMS: Readonly<
   Record<

@@ -1,7 +1,7 @@
 import type { Seq2Seq, Seq2SeqBatch, TrainQkv, Trainer } from 'qkv/train';
-import type { Language } from '../../../i18n/i18n';
 import { dice, type Dice } from '../../../domain/random_ints';
 import { charactersOf, drawDay, isoOf, longestOf, tokensOf, written } from '../shared/dates';
+import type { Language } from '../shared/dates';
 import { DATE_HEADS, DATE_STEPS, DATES_TESTED, type DateReading } from '../shared/protocol';
 
 const [BATCH, WIDTH, FEED_FORWARD] = [16, 32, 64];
