@@ -68,7 +68,7 @@ test('page: until the engine is there the map of the build stands in its place',
         const { x, y, width } = document
           .querySelector('qkv-picture .matrix-cells')
           .getBoundingClientRect();
-        return { x, y: Math.round(y), width };
+        return [x, y, width];
       });
     const before = await place();
     assert.equal(
@@ -79,7 +79,10 @@ test('page: until the engine is there the map of the build stands in its place',
     answer();
     await settle(page);
     await page.waitForFunction(() => !document.querySelector('.first-cells'));
-    assert.deepEqual(await place(), before, 'nothing moves when it comes alive');
+    // Less than a pixel is what a line of text becomes with other numbers in it.
+    const after = await place();
+    const isStill = after.every((value, i) => Math.abs(value - before[i]) < 1);
+    assert.ok(isStill, `${before} became ${after}: nothing moves when it comes alive`);
     assert.deepEqual(problems, []);
   } finally {
     await close();
