@@ -157,10 +157,14 @@ pageTest(
     await open(page);
     assert.ok(!(await page.isVisible('.swaps')));
     assert.ok(await page.isDisabled('.as-written'));
-    await page.click('.shuffle');
-    await settle(page);
-    const masks = await masksOf(page);
-    assert.notDeepEqual(masks.order, [0, 1, 2, 3, 4]);
+    // One order of 119 moves the two tokens of the prefix alone, which see each other: that one keeps the symmetry.
+    let masks;
+    do {
+      await page.click('.shuffle');
+      await settle(page);
+      masks = await masksOf(page);
+      assert.notDeepEqual(masks.order, [0, 1, 2, 3, 4]);
+    } while (`${masks.order}` === '1,0,2,3,4');
     assert.deepEqual([...masks.order].sort(), [0, 1, 2, 3, 4]);
     const shuffled = masks.order.map((i) => words[i]);
     assert.deepEqual(masks.tokens, shuffled);
