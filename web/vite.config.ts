@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'vite';
 import { math } from './build/math';
-import { MATH_FONT } from './build/math_font';
+import { MATH_FONT, mathFont } from './build/math_font';
 import { offline } from './build/offline';
 import { packageFile } from './build/package';
 import { chapters, contentSecurityPolicy, firstView, paintOnce } from './build/plugins';
@@ -38,8 +38,8 @@ const site: UserConfig = {
     alias: packageAs('index.js'),
   },
   plugins: [
-    ...[math(), chapters(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
-    offline(),
+    ...[math(), mathFont(), chapters(), firstView(), texts()],
+    ...[contentSecurityPolicy(), paintOnce(), offline()],
   ],
   worker: {
     format: 'es',
@@ -71,7 +71,7 @@ const file: UserConfig = {
     ],
   },
   plugins: [
-    ...[math(), chapters(), firstView(), texts()],
+    ...[math(), mathFont(), chapters(), firstView(), texts()],
     ...[inlineWorkers(), inlineTraining(), inlineFiles(), single('qkv.html')],
   ],
   worker: {

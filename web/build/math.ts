@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import katex from 'katex';
 import type { Plugin } from 'vite';
-import { writeMathFont } from './math_font';
 
 /** Every panel has its own: TeX by names. */
 const FORMULAS = /\/formulas\.json$/;
@@ -19,7 +18,7 @@ const ROLES: Readonly<Record<string, string>> = {
  * One formula as MathML. The colours #000001 to #000005 become classes of roles, and `\text{@name@}` a
  * place for the value of that name.
  */
-function typeset(tex: string): string {
+export function typeset(tex: string): string {
   const html = katex.renderToString(tex, { output: 'mathml', throwOnError: true, strict: 'error' });
   const [math] = /<math.*<\/math>/s.exec(html) ?? [];
   if (!math) throw new Error(`no MathML came of ${tex}`);
@@ -38,12 +37,11 @@ function typeset(tex: string): string {
     .replace(/<mtext>@(\w+)@<\/mtext>/g, '<mtext data-live="$1">…</mtext>');
 }
 
-/** formulas.json becomes MathML: KaTeX works here, so that none of it is sent to the reader. And they get a font. */
+/** formulas.json becomes MathML: KaTeX works here, so that none of it is sent to the reader. */
 export function math(): Plugin {
   return {
     name: 'math',
     enforce: 'pre',
-    buildStart: () => writeMathFont(typeset),
     async load(id) {
       if (!FORMULAS.test(id)) return undefined;
       const formulas = JSON.parse(await readFile(id, 'utf8')) as Record<string, string>;

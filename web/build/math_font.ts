@@ -1,6 +1,8 @@
 import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import subset from 'subset-font';
+import type { Plugin } from 'vite';
+import { typeset } from './math';
 
 const PANELS = new URL('../src/features/', import.meta.url);
 const FONT = new URL(import.meta.resolve('@fontsource/stix-two-math/files/stix-two-math-latin-400-normal.woff2'));
@@ -33,7 +35,7 @@ async function formulas(): Promise<string[]> {
  * Writes the part of STIX Two Math that the formulas are drawn with: their characters, letters in italics, what these become in
  * indices (ssty), and of brackets, roots and sums the larger forms that the MATH table names. Its names keep copyright and license.
  */
-export async function writeMathFont(typeset: (tex: string) => string): Promise<void> {
+async function writeMathFont(): Promise<void> {
   const drawn = (await formulas()).map((tex) => typeset(tex).replace(/<[^>]*>|&\w+;/g, ''));
   const font = await subset(await readFile(FONT), ASCII + ITALIC + ROOT + drawn.join(''), OPTIONS);
   await mkdir(new URL('.', `file://${MATH_FONT}`), { recursive: true });
@@ -42,3 +44,6 @@ export async function writeMathFont(typeset: (tex: string) => string): Promise<v
   await writeFile(own, font);
   await rename(own, MATH_FONT);
 }
+
+/** Formulas get a font. */
+export const mathFont = (): Plugin => ({ name: 'math font', buildStart: writeMathFont });
