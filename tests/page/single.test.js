@@ -109,7 +109,7 @@ for (const name of full ? Object.keys(load) : ['Chromium']) {
     assert.equal((await snapshot(page)).state.seed, 10);
   });
 
-  const opens = async (page) => {
+  const opensEveryPanel = async (page) => {
     const ids = await page.evaluate(() =>
       [...document.querySelectorAll('main > section[id]')].map((section) => section.id),
     );
@@ -123,7 +123,7 @@ for (const name of full ? Object.keys(load) : ['Chromium']) {
       assert.ok(text.length > 20, `${id} shows ${JSON.stringify(text)}`);
     }
   };
-  if (full) singleTest('every panel opens', '', opens);
+  if (full) singleTest('every panel opens', '', opensEveryPanel);
 
   singleTest('a panel trains, and knows its trained weights', '', async (page) => {
     await visit(page, 'recurrence');
