@@ -10,7 +10,7 @@ const web = await modules(
   'features/recurrence/page/{panel_html,sentences}',
   'features/recurrence/state',
   'domain/{random_ints,cividis}',
-  'ui/numbers',
+  'ui/{numbers,matrix/paint_weights}',
 );
 
 const byKind = (make) => Object.fromEntries(web.KINDS.map((kind, i) => [kind, make(i, kind)]));
@@ -200,7 +200,7 @@ test('recurrence: rows to train on are padded, and say what comes after each tok
 
 test('recurrence: a weight has its colour, from none to all', () => {
   const values = Float32Array.of(0, 0.25, 0.5, 1);
-  const pixels = web.pixelsOf({ rows: 2, columns: 2, values });
+  const pixels = web.pixelsOf(values);
   assert.equal(pixels.length, 16);
   const at = (i) => Array.from(pixels.subarray(4 * i, 4 * i + 4));
   const places = [0, 1, 2, 3].map((i) => {

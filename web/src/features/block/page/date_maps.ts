@@ -1,8 +1,6 @@
-import { cividis } from '../../../domain/cividis';
-import { colourIndex } from '../../../domain/colour_scale';
 import type { Language } from '../../../i18n/i18n';
-import { context2d } from '../../../ui/dom';
 import type { Cell } from '../../../ui/matrix/cell';
+import { paintWeights } from '../../../ui/matrix/paint_weights';
 import type { PaintedMatrix } from '../../../ui/matrix/painted_matrix';
 import type { MatrixModel } from '../../../ui/matrix/view';
 import { percent } from '../../../ui/numbers';
@@ -25,19 +23,6 @@ export function charactersFor(tokens: readonly number[], language: Language): st
 function weightsOf({ rows, tokens, weights }: DateReading, head: number): Float32Array {
   const size = rows * tokens.length;
   return weights.subarray(head * size, (head + 1) * size);
-}
-
-function paint(cells: HTMLCanvasElement, weights: Float32Array, cols: number): void {
-  const rows = weights.length / cols;
-  [cells.width, cells.height] = [cols, rows];
-  if (weights.length === 0) return;
-  const pixels = new ImageData(cols, rows);
-  const index = colourIndex('weights', 1);
-  weights.forEach((weight, i) => {
-    const from = 4 * index(weight);
-    pixels.data.set(cividis.subarray(from, from + 4), 4 * i);
-  });
-  context2d(cells).putImageData(pixels, 0, 0);
 }
 
 /** What a matrix shows of the cross-attention of one head. */
@@ -76,7 +61,7 @@ export function showMap(
   of: readonly [Language, number],
 ): void {
   const model = mapOf(reading, head, of);
-  matrix.show(model, (cells) => paint(cells, weightsOf(reading, head), model.cols));
+  matrix.show(model, (cells) => paintWeights(cells, weightsOf(reading, head), model.cols));
 }
 
 /** While this part is written: the share of the weights of all heads that is on the same part of what is read. */

@@ -55,3 +55,6 @@ export const hasBlock = (source: Source): source is 'constructed' | 'random' =>
 export const STACKS = 5;
 /** Random directions of the output whose gradients are averaged. */
 export const PROBES = 8;
+
+/** How long a worker of the panel works before it looks for another request, in milliseconds. */
+export const SLICE = 30;

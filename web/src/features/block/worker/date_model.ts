@@ -1,7 +1,14 @@
 import type { Seq2Seq, Seq2SeqBatch, TrainQkv, Trainer } from 'qkv/train';
 import { dice, type Dice } from '../../../domain/random_ints';
-import { charactersOf, drawDay, isoOf, longestOf, tokensOf, written } from '../shared/dates';
-import type { Language } from '../shared/dates';
+import {
+  charactersOf,
+  drawDay,
+  isoOf,
+  longestOf,
+  tokensOf,
+  written,
+  type Language,
+} from '../shared/dates';
 import { DATE_HEADS, DATE_STEPS, DATES_TESTED, type DateReading } from '../shared/protocol';
 
 const [BATCH, WIDTH, FEED_FORWARD] = [16, 32, 64];

@@ -2,11 +2,9 @@ import type { TrainQkv } from 'qkv/train';
 import { describeFailure } from '../../../domain/describe_failure';
 import type { LabFailed } from '../../../domain/failure';
 import { Slices } from '../../../engine/slices';
+import { SLICE } from '../shared/constants';
 import type { FromDatesLab, ToDatesLab } from '../shared/protocol';
 import { trainDates, type DateModel } from './date_model';
-
-/** How long it works before it looks for another request, in milliseconds. */
-const SLICE = 30;
 
 const reply = (message: FromDatesLab | LabFailed) => self.postMessage(message);
 const failed = (error: unknown) => reply({ type: 'failed', failure: describeFailure(error) });

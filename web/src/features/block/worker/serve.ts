@@ -4,10 +4,8 @@ import type { LabFailed } from '../../../domain/failure';
 import { trainEngine } from '../../../engine/train_engine';
 import { depthStudy } from './depth_study';
 import type { DepthResult, FromDepthLab, ToDatesLab, ToDepthLab } from '../shared/protocol';
+import { SLICE } from '../shared/constants';
 import { datesLab } from './dates_lab';
-
-/** How long it works before it looks for another request, in milliseconds. */
-const SLICE = 30;
 
 let job: Slices<number, DepthResult | null> | undefined;
 

@@ -1,4 +1,5 @@
 import type { NdArray, TrainQkv } from 'qkv/train';
+import { Adam } from '../../../engine/adam';
 import { normals, uniform } from '../../../engine/random';
 import { dice } from '../../../domain/random_ints';
 import { LEVELS, OBSERVATIONS } from '../shared/noise_levels';
@@ -43,26 +44,6 @@ function errorOf({ count, truth, levels, values }: Sets, weights: readonly numbe
     total += (weighted / sum - truth[set]!) ** 2;
   }
   return total / count;
-}
-
-/** Adam (Kingma & Ba 2015) for two small arrays. */
-class Adam {
-  readonly #means: Float32Array;
-  readonly #squares: Float32Array;
-
-  constructor(length: number) {
-    this.#means = new Float32Array(length);
-    this.#squares = new Float32Array(length);
-  }
-
-  move(numbers: Float32Array, gradient: Float32Array, step: number, rate: number): void {
-    gradient.forEach((g, i) => {
-      const mean = (this.#means[i] = 0.9 * this.#means[i]! + 0.1 * g);
-      const square = (this.#squares[i] = 0.999 * this.#squares[i]! + 0.001 * g * g);
-      const size = Math.sqrt(square / (1 - 0.999 ** step)) + 1e-8;
-      numbers[i]! -= (rate * mean) / (1 - 0.9 ** step) / size;
-    });
-  }
 }
 
 /**
@@ -114,8 +95,8 @@ export class NoiseStudy {
     this.#step++;
     // Falls to nothing, so that the noise of batches does, too.
     const rate = RATE * 0.5 * (1 + Math.cos((Math.PI * this.#step) / STEPS));
-    this.#adams[0].move(this.#query, dQuery, this.#step, rate);
-    this.#adams[1].move(this.#keys.data, dw.data, this.#step, rate);
+    this.#adams[0].move(this.#query, dQuery, rate);
+    this.#adams[1].move(this.#keys.data, dw.data, rate);
   }
 
   /** The weights of one observation of each level: what attention makes of the rows of the identity. */

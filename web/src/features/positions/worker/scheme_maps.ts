@@ -6,7 +6,8 @@ import { hashText, uniform } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
 import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN, T5_HEADS, type XlTerm } from '../shared/constants';
 import type { T5Biases } from './t5_biases';
-import { repeat, xlTerms } from './xl_terms';
+import { repeat, scale, scores } from './scores';
+import { xlTerms } from './xl_terms';
 
 /** What a scheme adds to a score, or makes of it: [SPAN, SPAN]. */
 export interface SchemeMap extends Details {
@@ -39,13 +40,6 @@ export interface SchemeChoice {
 function draw(name: string, seed: number, rows: number): NdArray {
   const data = uniform(hashText(name, seed), rows * D_MODEL, Math.sqrt(3));
   return { data, shape: [rows, D_MODEL] };
-}
-
-const scale = 1 / Math.sqrt(D_MODEL);
-
-function scores(qkv: Qkv, q: NdArray, k: NdArray, factor: number): Float32Array {
-  const options = { numHeads: 1, scale: factor, returnLogits: 'raw' } as const;
-  return qkv.attention(q, k, k, options).logits.data;
 }
 
 /** The query and key that are turned, the same at every position. */

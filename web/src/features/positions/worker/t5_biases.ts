@@ -1,4 +1,5 @@
 import type { NdArray, Qkv } from 'qkv';
+import { Adam } from '../../../engine/adam';
 import { hashText, normals } from '../../../engine/random';
 import { BUCKETS, FAR, NEAR, T5_HEADS, T5_LENGTH, T5_STEPS } from '../shared/constants';
 
@@ -87,22 +88,6 @@ function passOf(qkv: Qkv, table: Float32Array, buckets: Uint8Array, row: Float32
   return { gradient, errors };
 }
 
-/** One step of Adam (Kingma & Ba 2015) after another, with their usual decays but for a shorter memory of squares. */
-function adam(table: Float32Array): (gradient: Float64Array, rate: number) => void {
-  const [first, second] = [new Float64Array(table.length), new Float64Array(table.length)];
-  let [left, leftSquares] = [1, 1];
-  return (gradient, rate) => {
-    left *= 0.9;
-    leftSquares *= 0.99;
-    gradient.forEach((slope, at) => {
-      first[at] = 0.9 * first[at]! + 0.1 * slope;
-      second[at] = 0.99 * second[at]! + 0.01 * slope ** 2;
-      const size = Math.sqrt(second[at] / (1 - leftSquares)) + 1e-8;
-      table[at]! -= (rate * first[at]) / (1 - left) / size;
-    });
-  };
-}
-
 /** Trains the table from zeros on rows of random numbers, each used once, at a rate that falls to 0. */
 export function trainT5(qkv: Qkv, seed: number): T5Biases {
   const buckets = bucketsOf(qkv);
@@ -113,10 +98,11 @@ export function trainT5(qkv: Qkv, seed: number): T5Biases {
   const errors = () => passOf(qkv, table, buckets, heldOut).errors;
   const before = errors();
   const draw = normals(hashText('t5 rows', seed));
-  const take = adam(table);
+  const adam = new Adam(table.length, 0.99);
   for (let step = 0; step < T5_STEPS; step++) {
     draw(row);
-    take(passOf(qkv, table, buckets, row).gradient, RATE * (1 - step / T5_STEPS));
+    const { gradient } = passOf(qkv, table, buckets, row);
+    adam.move(table, gradient, RATE * (1 - step / T5_STEPS));
   }
   return { table, buckets, before, after: errors() };
 }

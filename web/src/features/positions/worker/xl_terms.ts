@@ -2,6 +2,7 @@ import type { NdArray, Qkv } from 'qkv';
 import { D_MODEL } from '../../../domain/sources';
 import { SPAN, type XlTerm } from '../shared/constants';
 import type { PairLayout } from '../shared/pair_table';
+import { repeat, scale, scores } from './scores';
 
 /** What is drawn for Transformer-XL: a query and a key at every position, and two vectors for all of them. */
 export interface XlVectors {
@@ -10,8 +11,6 @@ export interface XlVectors {
   readonly u: NdArray;
   readonly v: NdArray;
 }
-
-const scale = 1 / Math.sqrt(D_MODEL);
 
 /** The encoding of every distance, the greatest first, with the scale of the scores. */
 function distances(qkv: Qkv, layout: PairLayout): NdArray {
@@ -26,12 +25,6 @@ function distances(qkv: Qkv, layout: PairLayout): NdArray {
   return { data, shape: [rows, D_MODEL] };
 }
 
-/** The same row at every position. */
-export const repeat = ({ data }: NdArray): NdArray => ({
-  data: Float32Array.from({ length: SPAN * D_MODEL }, (_, at) => data[at % D_MODEL]!),
-  shape: [SPAN, D_MODEL],
-});
-
 /**
  * The terms of Dai et al. 2019, section 3.3, each over sqrt(d): (a) q_i . k_j, (b) q_i . r, (c) u . k_j, (d) v . r, with r the
  * sinusoidal encoding of i - j; b + d as the core forms it, and the sum of all.
@@ -42,8 +35,7 @@ export function xlTerms(
   layout: PairLayout,
 ): Readonly<Record<XlTerm, Float32Array>> {
   const r = distances(qkv, layout);
-  const content = (queries: NdArray) =>
-    qkv.attention(queries, k, k, { numHeads: 1, scale, returnLogits: 'raw' }).logits.data;
+  const content = (queries: NdArray) => scores(qkv, queries, k, scale);
   const position = (queries: NdArray, vector: NdArray) =>
     qkv.transformerXlBias({ ...queries, shape: [1, 1, SPAN, D_MODEL] }, r, vector).data;
   const zeros = ({ data, shape }: NdArray): NdArray => ({ data: data.map(() => 0), shape });

@@ -1,9 +1,8 @@
-import { cividis } from '../../../domain/cividis';
-import { colourIndex } from '../../../domain/colour_scale';
 import type { MatrixModel, MatrixView } from '../../../ui/matrix/view';
 import { PaintedMatrix } from '../../../ui/matrix/painted_matrix';
+import { paintWeights } from '../../../ui/matrix/paint_weights';
 import { digits } from '../../../ui/numbers';
-import { context2d, find } from '../../../ui/dom';
+import { find } from '../../../ui/dom';
 import type { Said, Spoken } from '../shared/protocol';
 import { t } from '../feature';
 import { mirrorWords, nameOf } from './sentences';
@@ -23,17 +22,6 @@ export function weightsOf(
   const columns = source.length;
   const size = rows * columns;
   return { rows, columns, values: weights.subarray(head * size, (head + 1) * size) };
-}
-
-/** One pixel a cell, as the canvas enlarges it. */
-export function pixelsOf({ values }: Weights): Uint8ClampedArray<ArrayBuffer> {
-  const bytes = new Uint8ClampedArray(4 * values.length);
-  const index = colourIndex('weights', 1);
-  values.forEach((weight, i) => {
-    const from = 4 * index(weight);
-    bytes.set(cividis.subarray(from, from + 4), 4 * i);
-  });
-  return bytes;
 }
 
 /** With which weights a model read the source: a matrix that this page paints itself, as it has 41 rows at most. */
@@ -68,12 +56,7 @@ class AttentionMap {
           ...{ row: row + 1, col: col + 1, weight: digits(at(row, col), 3) },
         }),
     };
-    this.#matrix.show(model, (cells) => {
-      [cells.width, cells.height] = [weights.columns, weights.rows];
-      if (weights.values.length === 0) return;
-      const pixels = new ImageData(pixelsOf(weights), weights.columns, weights.rows);
-      context2d(cells).putImageData(pixels, 0, 0);
-    });
+    this.#matrix.show(model, (cells) => paintWeights(cells, weights.values, weights.columns));
   }
 
   hide(): void {
