@@ -1,4 +1,4 @@
-// Goes on with tokens, by a language model from a GGUF file of Llama, Mistral, Qwen 2 or Qwen 3:
+// Goes on with tokens, by a language model from a GGUF file of Llama (3.1 and later too), Mistral, Qwen 2 or Qwen 3:
 //
 //   generate FILE COUNT ID...
 //
@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <string>
 #include <thread>
@@ -69,6 +70,27 @@ void refuse_unknown(const gguf::File& file, const std::string& architecture) {
       refuse(name);
     }
   }
+}
+
+/// The array in which Llama 3.1 and later have what the frequency of each pair is divided by.
+constexpr const char* kRopeFactors = "rope_freqs.weight";
+
+/// Those divisors; none where the file has no such array.
+std::vector<float> rope_factors_of(gguf::File& file, qkv::Index pairs) {
+  const auto found = file.tensors().find(kRopeFactors);
+  if (found == file.tensors().end()) {
+    return {};
+  }
+  const gguf::Type* type = gguf::type_of(found->second);
+  if (!type || type->name != qkv::NumberType::kF32 ||
+      found->second.extent != std::vector{static_cast<std::uint64_t>(pairs)}) {
+    throw gguf::Problem(std::string(kRopeFactors) + " is not [" + std::to_string(pairs) +
+                        "] of F32, one number for each pair of rope.dimension_count");
+  }
+  const std::vector<char> bytes = file.bytes_of(kRopeFactors);
+  std::vector<float> factors(static_cast<std::size_t>(pairs));
+  std::memcpy(factors.data(), bytes.data(), bytes.size());
+  return factors;
 }
 
 qkv::LanguageModelConfig config_of(const gguf::File& file) {
@@ -197,7 +219,12 @@ void fill(gguf::File& file, qkv::LanguageModel& model, qkv::Index i) {
 }
 
 qkv::LanguageModel load(gguf::File& file) {
-  const qkv::LanguageModelConfig config = config_of(file);
+  qkv::LanguageModelConfig config = config_of(file);
+  const std::vector<float> factors = rope_factors_of(file, config.rotary.rotary_dim / 2);
+  if (!factors.empty()) {
+    config.rotary.scaling = {.type = qkv::RotaryScaling::Type::kFactors,
+                             .factors = {factors.data(), {config.rotary.rotary_dim / 2}}};
+  }
   qkv::LanguageModel model;
   // The first says which arrays there are.
   check(qkv::LanguageModel::create(config, qkv::WeightFormat::kInt4, model));
@@ -213,7 +240,7 @@ qkv::LanguageModel load(gguf::File& file) {
     used.insert(name_in_file(model.array(i).name));
   }
   for (const auto& [name, tensor] : file.tensors()) {
-    if (!used.contains(name)) {
+    if (!used.contains(name) && name != kRopeFactors) {
       throw gguf::Problem("the file has " + name + ", which this program does not know");
     }
   }

@@ -88,14 +88,37 @@ test('examples: seq2seq-node says words backwards, and its weights lie on the ot
 });
 
 /** A small model as a GGUF file whose matrices have this type. */
-function ggufOf(name, type = 'F32', more = []) {
-  const { tensors, metadata } = ggufModels[name]();
+function ggufOf(name, type = 'F32', more = [], moreTensors = {}) {
+  const { metadata, ...file } = ggufModels[name]();
+  const tensors = { ...file.tensors, ...moreTensors };
   const typed = Object.entries(tensors).map(([key, tensor]) => [
     key,
     { ...tensor, type: tensor.shape.length === 2 ? type : 'F32' },
   ]);
-  return ggufFile([...metadata, ...more], Object.fromEntries(typed));
+  const others = metadata.filter(([key]) => !more.some(([name]) => name === key));
+  return ggufFile([...others, ...more], Object.fromEntries(typed));
 }
+
+/** The likeliest tokens after a prompt, each after those before. */
+async function greedy(engine, bytes, prompt, maxTokens) {
+  const model = await load(engine, { weights: bytes });
+  const said = [];
+  for await (const { id } of model.generate(prompt, { maxTokens })) said.push(id);
+  model.dispose();
+  return said;
+}
+
+/** What the frequencies of Llama 3.1 are divided by, for factor 32, low 1, high 4, 8192 tokens and base 500,000. */
+const ropeFactors = {
+  'rope_freqs.weight': {
+    shape: [8],
+    values: Array.from({ length: 8 }, (_, i) => {
+      const turns = 8192 / (2 * Math.PI * 500_000 ** (i / 8));
+      const kept = Math.min(1, Math.max(0, (turns - 1) / 3));
+      return 1 / ((1 - kept) / 32 + kept);
+    }),
+  },
+};
 
 describe('examples: C++', () => {
   const here = new Stranger();
@@ -163,13 +186,24 @@ describe('examples: C++', () => {
       ]) {
         // prettier-ignore
         here.write('model.gguf', bytes);
-        const model = await load(engine, { weights: bytes });
-        const expected = [];
-        for await (const { id } of model.generate([1, 2], { maxTokens: 6 })) expected.push(id);
-        model.dispose();
+        const expected = await greedy(engine, bytes, [1, 2], 6);
         const said = await here.must(program, ['model.gguf', '6', '1', '2']);
         assert.equal(said, `${expected.join(' ')}\n`, name);
       }
+      engine.dispose();
+    });
+
+    test('turns pairs as Llama 3.1 does, which shows far from the beginning', async () => {
+      const engine = await init();
+      const [bytes, without] = [ropeFactors, {}].map((more) =>
+        ggufOf('llama', 'F32', [['llama.context_length', gguf.u32(4096)]], more),
+      );
+      const prompt = Array.from({ length: 3000 }, (_, i) => (5 * i * i + i) % 11);
+      const expected = await greedy(engine, bytes, prompt, 12);
+      assert.notDeepEqual(await greedy(engine, without, prompt, 12), expected);
+      here.write('model.gguf', bytes);
+      const said = await here.must(program, ['model.gguf', '12', ...prompt.map(String)]);
+      assert.equal(said, `${expected.join(' ')}\n`);
       engine.dispose();
     });
 
@@ -181,6 +215,10 @@ describe('examples: C++', () => {
         [
           ggufOf('llama', 'F32', [['llama.expert_count', gguf.u32(2)]]),
           'llama.expert_count is not known',
+        ],
+        [
+          ggufOf('llama', 'F32', [], { 'rope_freqs.weight': { shape: [3], values: [1, 1, 8] } }),
+          'rope_freqs.weight is not [8] of F32',
         ],
         [whole.slice(0, -40), 'reaches past the end'],
         [whole.slice(0, 200), 'ends too early'],
