@@ -7,7 +7,7 @@ import {
   namesTokenizer,
   otherSentence,
 } from '../data/names.js';
-import { headNames, headScores, withoutHead } from '../trainer/heads.js';
+import { headNames, headScores, withoutHeads } from '../trainer/heads.js';
 import { randomOf } from './random.js';
 
 const BATCH = 64;
@@ -107,7 +107,7 @@ async function headsOf(trainer, language) {
   const heads = {};
   for (const [i, head] of headNames(trainer.config).entries()) {
     const [gets, givesFirst, givesAgain] = weights[i];
-    const without = await withoutHead(trainer, head, () => judged(trainer, groups));
+    const without = await withoutHeads(trainer, [head], () => judged(trainer, groups));
     heads[head.join('.')] = { attendsTo: { gets, givesFirst, givesAgain }, without };
   }
   return heads;

@@ -30,18 +30,20 @@ export async function headScores(trainer, ids) {
   });
 }
 
-/** What `measure` finds in the model while the output of a head is zero: its rows of W_O are. */
-export async function withoutHead(trainer, [layer, head], measure) {
-  const name = `layers.${layer}.attention.wo`;
-  const index = trainer.arrays.findIndex((array) => array.name === name);
-  if (index < 0) throw new Error(`there is no array ${name}`);
+/** What `measure` finds in the model while the outputs of these heads, [layer, head], are zero: their rows of W_O are. */
+export async function withoutHeads(trainer, heads, measure) {
   const { numHeads, dModel } = trainer.config;
-  const kept = await trainer.read(index);
-  const cut = kept.slice();
   const size = (dModel / numHeads) * dModel;
-  cut.fill(0, head * size, (head + 1) * size);
-  await trainer.write(index, 'value', cut);
+  const kept = new Map();
+  for (const [layer, head] of heads) {
+    const name = `layers.${layer}.attention.wo`;
+    const index = trainer.arrays.findIndex((array) => array.name === name);
+    if (index < 0) throw new Error(`there is no array ${name}`);
+    const weights = await trainer.read(index);
+    if (!kept.has(index)) kept.set(index, weights.slice());
+    await trainer.write(index, 'value', weights.fill(0, head * size, (head + 1) * size));
+  }
   const found = await measure();
-  await trainer.write(index, 'value', kept);
+  for (const [index, weights] of kept) await trainer.write(index, 'value', weights);
   return found;
 }

@@ -52,6 +52,7 @@ async function steps(trainer, { recipe, variant, data, how, about }) {
   const every = Math.max(1, Math.round(count / LOG_ROWS));
   const kept = checkpoint ? await readCheckpoint(checkpoint, trainer, about) : null;
   const { log, step, ...so } = kept ?? { log: [], seconds: 0, step: 0 };
+  if (!kept) await recipe.begin?.(trainer, seed);
   for (let n = 0; n < step; ++n) next();
   for (let n = step + 1; n <= count; ++n) {
     const start = performance.now();
@@ -99,6 +100,7 @@ export async function shortRun(recipe, { config, options }) {
   const { steps, seed, isa } = SHORT;
   const data = await dataOf(recipe);
   const trainer = await trainerOf(config, { ...recipe.options, ...options, seed }, { isa });
+  await recipe.begin?.(trainer, seed, recipe.short.first);
   const next = data.batches(seed, recipe.short);
   for (let n = 0; n < steps; ++n) await trainer.step(next());
   const hash = createHash('sha256');

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { recipes } from '../../models/recipes/index.js';
 import { batches } from '../../models/recipes/random.js';
-import { headNames, headScores, withoutHead } from '../../models/trainer/heads.js';
+import { headNames, headScores, withoutHeads } from '../../models/trainer/heads.js';
 import { languageModel, seq2seq, trainerOf } from '../../models/trainer/native.js';
 import { csv, trainOnce } from '../../models/trainer/run.js';
 import { draw, sample } from '../../models/trainer/sample.js';
@@ -201,7 +201,7 @@ test('heads: scores by their definition, and without a head its part of the outp
   near(found.induction, mean([at(3, 1), at(4, 2), at(5, 3)]));
   // Without both heads of both layers the stream is that of the embeddings: each token for itself.
   const logits = async (list) => (await trainer.forward(list)).logits.slice(-6);
-  const none = (list) => headNames(config).reduceRight((inner, head) => () => withoutHead(trainer, head, inner), () => logits(list))(); // prettier-ignore
+  const none = (list) => withoutHeads(trainer, headNames(config), () => logits(list));
   const before = await logits(ids);
   assert.deepEqual(await none([1, 2, 3]), await none([5, 4, 3]));
   assert.deepEqual(await logits(ids), before, 'the weights are back');
