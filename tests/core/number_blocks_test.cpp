@@ -9,6 +9,7 @@
 #include "kernels/number_conversion.hpp"
 #include "random.hpp"
 #include "weights/number_blocks.hpp"
+#include "weights/weight_rows.hpp"
 
 namespace qkv::test::number_blocks_test {
 namespace {
@@ -104,6 +105,18 @@ float of_256(NumberType type, const Block& b, Index i) {
   return b.half(0) * number(scale) * from_table(b.nibble(8 + 16 * run, i % 32));
 }
 
+float number_of(NumberType type, const Block& block, Index i) {
+  return block_type(type)->inputs == 32 ? of_32(type, block, i) : of_256(type, block, i);
+}
+
+std::vector<std::byte> random_bytes(Random& random, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) {
+    byte = static_cast<std::byte>(random.next() & 0xffU);
+  }
+  return bytes;
+}
+
 TEST_CASE("weights: blocks of every type have the numbers of its formula, bit for bit",
           "[weights][any-isa]") {
   Random random(7);
@@ -117,10 +130,7 @@ TEST_CASE("weights: blocks of every type have the numbers of its formula, bit fo
     ++types;
     CAPTURE(code);
     for (int times = 0; times < 40; ++times) {
-      std::vector<std::byte> bytes(static_cast<std::size_t>(blocks->bytes));
-      for (std::byte& byte : bytes) {
-        byte = static_cast<std::byte>(random.next() & 0xffU);
-      }
+      const auto bytes = random_bytes(random, static_cast<std::size_t>(blocks->bytes));
       const Block block{bytes.data()};
       for (Index i = 0; i < blocks->inputs; ++i) {
         NumberRun run{};
@@ -128,7 +138,7 @@ TEST_CASE("weights: blocks of every type have the numbers of its formula, bit fo
         const Index at = i % 32;
         const float found =
             run.scale[at / 16] * static_cast<float>(run.codes[at]) + run.offset[at / 16];
-        const float exact = blocks->inputs == 32 ? of_32(type, block, i) : of_256(type, block, i);
+        const float exact = number_of(type, block, i);
         REQUIRE((std::isnan(exact)
                      ? std::isnan(found)
                      : std::bit_cast<std::uint32_t>(found) == std::bit_cast<std::uint32_t>(exact)));
@@ -138,6 +148,39 @@ TEST_CASE("weights: blocks of every type have the numbers of its formula, bit fo
     CHECK(row_bytes(type, 257) % static_cast<std::size_t>(blocks->bytes) == 0);
   }
   CHECK(types == 12);
+}
+
+TEST_CASE("weights: rows of blocks become float32 by the formula of their type, bit for bit",
+          "[weights][any-isa]") {
+  Random random(8);
+  for (int code = 0; code < 16; ++code) {
+    const auto type = static_cast<NumberType>(code);
+    const BlockType* blocks = block_type(type);
+    if (!blocks) {
+      continue;
+    }
+    CAPTURE(code);
+    const Index width = 2 * blocks->inputs;
+    int rows = 0;
+    for (int times = 0; times < 40; ++times) {
+      const auto bytes = random_bytes(random, row_bytes(type, width));
+      std::vector<float> found(static_cast<std::size_t>(width));
+      // Random bytes may be a scale that is not finite, which is refused.
+      if (!read_rows(
+              {.type = type, .data = bytes.data(), .layout = WeightLayout::kInOut, .rows = 1},
+              width, found.data())) {
+        continue;
+      }
+      ++rows;
+      for (Index i = 0; i < width; ++i) {
+        const Block block{bytes.data() + i / blocks->inputs * blocks->bytes};
+        const float exact = number_of(type, block, i % blocks->inputs);
+        REQUIRE(std::bit_cast<std::uint32_t>(found[static_cast<std::size_t>(i)]) ==
+                std::bit_cast<std::uint32_t>(exact));
+      }
+    }
+    CHECK(rows > 10);
+  }
 }
 
 }  // namespace
