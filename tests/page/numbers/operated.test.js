@@ -21,7 +21,7 @@ import {
   mayBeBroken,
   namelessControls,
 } from '../support/rules.js';
-import { answersTo, layOut, rest, told, viewOf, web, workers } from '../support/scene.js';
+import { answersTo, empty, layOut, rest, told, viewOf, web, workers } from '../support/scene.js';
 import { Story } from '../support/story.js';
 import { otherStates } from '../support/states.js';
 import { SIZE, done } from '../support/window.js';
@@ -140,8 +140,7 @@ const fieldsOf = (name) => [
 /** An element on a page of its own, in a state of this language. */
 async function put(element, patch, language = 'en') {
   web.setLanguage(language);
-  document.body.replaceChildren();
-  workers.length = 0;
+  empty();
   const asked = [];
   let state = { ...web.initialState(language), ...patch };
   const panel = document.createElement(element);

@@ -1,20 +1,16 @@
 // The engine of the page in Node: the modules of web/src as the page bundles them, and the package as built. What
 // a panel computes is asked for here without a browser; that the page shows it is for the panel's other tests.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
+import { writeWhole } from './kept.js';
 import { textsOf } from './texts.js';
+
+const katexPackage = join(root, 'node_modules/katex/package.json');
 
 /** The address of a module of the package as built. */
 const packageUrl = (name) => pathToFileURL(join(root, `dist/${name}.js`)).href;
@@ -80,14 +76,26 @@ const frameFeatures = {
 };
 
 let typesetting;
-/** Formulas, as the page is built with them. */
+const formulasKept = join(root, 'build/formulas');
+/** Of what is typeset: formulas, and how. */
+const keyOf = (path) => {
+  const hash = createHash('sha256');
+  for (const file of [path, join(root, 'web/build/math.ts'), katexPackage])
+    hash.update(readFileSync(file));
+  return hash.digest('hex').slice(0, 16);
+};
+/** Formulas, as the page is built with them; kept for other files of tests, as it takes a fifth of a second to set them. */
 const formulas = {
   name: 'formulas',
   setup({ onLoad }) {
     onLoad({ filter: /\/formulas\.json$/ }, async ({ path }) => {
-      typesetting ??= mathOf();
-      const { load } = await typesetting;
-      return { contents: await load(path), loader: 'json' };
+      const kept = join(formulasKept, `${keyOf(path)}.json`);
+      if (!existsSync(kept)) {
+        typesetting ??= mathOf();
+        const { load } = await typesetting;
+        writeWhole(kept, await load(path));
+      }
+      return { contents: readFileSync(kept, 'utf8'), loader: 'json' };
     });
   },
 };
@@ -98,10 +106,9 @@ async function mathOf() {
     entryPoints: [join(root, 'web/build/math.ts')],
     ...{ bundle: true, write: false, format: 'esm', platform: 'node', packages: 'external' },
   });
-  // In the project, where KaTeX is found, and of this process alone: test files run beside each other.
-  const file = join(root, `build/math-${process.pid}.mjs`);
-  mkdirSync(join(root, 'build'), { recursive: true });
-  writeFileSync(file, outputFiles[0].contents);
+  // In the project, where KaTeX is found.
+  const file = join(formulasKept, `math-${process.pid}.mjs`);
+  writeWhole(file, outputFiles[0].contents);
   try {
     return (await import(pathToFileURL(file).href)).math();
   } finally {

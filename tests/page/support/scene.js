@@ -8,7 +8,7 @@ import { tickingClock } from './clock.js';
 import { panelIds } from './panel_ids.js';
 import { openWindow } from './window.js';
 
-export const { told, workers, rest, layOut } = openWindow();
+export const { told, workers, rest, layOut, empty } = openWindow();
 const { modules, packageModule, startEngine } = await import('./engine.js');
 export const engine = await startEngine();
 export const web = await modules(

@@ -1,6 +1,6 @@
 // A window for Node, in which panels stand and are operated without a browser: happy-dom, with what it has not. Nothing is
 // laid out: every element is as large as every other. What is drawn on a canvas, and what a worker is told, is written down.
-import { Window } from 'happy-dom';
+import { Window } from './dom.js';
 
 /** Of every element, in pixels, unless a test lays the page out otherwise. */
 export const SIZE = { width: 640, height: 320 };
@@ -107,16 +107,20 @@ function newAddress(window) {
 
 /** Notes who listens to these targets, and returns what ends that: a window outlives the pages that tests put there. */
 function noteListeners(...targets) {
-  const ends = [];
+  let heard = [];
   for (const target of targets) {
     const add = target.addEventListener.bind(target);
     const remove = target.removeEventListener.bind(target);
     target.addEventListener = (...args) => {
       add(...args);
-      ends.push(() => remove(...args));
+      heard.push({ args, end: () => remove(...args) });
+    };
+    target.removeEventListener = (type, listener, options) => {
+      remove(type, listener, options);
+      heard = heard.filter(({ args }) => args[0] !== type || args[1] !== listener);
     };
   }
-  return () => ends.splice(0).forEach((end) => end());
+  return () => heard.splice(0).forEach(({ end }) => end());
 }
 
 /** Every element has the same size. Of a size of nothing no observer hears, as in a browser. */
@@ -168,6 +172,8 @@ function newLayout() {
       // Those of pages that were left would keep all that was on them.
       for (const observer of observers) if (!observer.look()) observers.delete(observer);
     },
+    /** Of what is not on the page any more: they would keep all that was there. */
+    forget: () => observers.clear(),
     reset() {
       size = SIZE;
       observers.clear();
@@ -223,9 +229,9 @@ function checkOnlyOnce({ HTMLInputElement: { prototype } }) {
 }
 
 /**
- * Makes the globals those of a page: { workers, told, written, goTo, rest, delays, layOut, leave }, all workers that were started, what
+ * Makes the globals those of a page: { workers, told, written, goTo, rest, delays, layOut, empty, leave }, all workers that were started, what
  * they are told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked
- * for, the delays of timers, a way to make every element as large as this size, and an end of the page, for the next one in this window.
+ * for, the delays of timers, a way to make every element as large as this size, an empty page for the next element, and an end of the page, for the next one in this window.
  */
 export function openWindow() {
   const window = new Window({ url: FIRST_ADDRESS, width: 1280, height: 900 });
@@ -310,12 +316,17 @@ export function openWindow() {
   canvas.transferControlToOffscreen = () => ({ width: 1, height: 1 });
   const { written, goTo, reset } = newAddress(window);
   const endListening = noteListeners(globalThis, document);
+  const empty = () => {
+    document.body.replaceChildren();
+    layout.forget();
+    workers.length = 0;
+  };
   const leave = () => {
     endListening();
     reset();
     layout.reset();
-    document.body.replaceChildren();
-    for (const list of [told, workers, done]) list.length = 0;
+    empty();
+    for (const list of [told, done]) list.length = 0;
   };
   return {
     told,
@@ -325,6 +336,7 @@ export function openWindow() {
     rest: timers.rest,
     delays: timers.delays,
     layOut: layout.as,
+    empty,
     leave,
   };
 }
