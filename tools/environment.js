@@ -23,7 +23,7 @@ export const readAgain = () => Object.assign(toolchain, readToolchain());
 /** What of the toolchain not every command needs, and the name under which tools/bootstrap brings it. */
 const broughtBy = {
   CLANG_FORMAT: 'lint',
-  CLANG_TIDY: 'lint',
+  CLANG_TIDY: 'full',
   DOXYGEN: 'docs',
   CHROMIUM: 'test',
   EMCMAKE_TOOLCHAIN: 'start',

@@ -10,28 +10,26 @@ const bin = (name) => join(root, 'node_modules/.bin', name);
 
 /**
  * What clang-tidy reads of the core: batches of sources, which read their headers once and so take a tenth of the time of single files.
- * All units of instruction sets hold the same kernels, and take half a minute each: the full run reads one that fuses its roundings and
- * one that does not.
+ * All units of instruction sets hold the same kernels, and take half a minute each: it reads one that fuses its roundings and one that
+ * does not.
  */
-function tidySources(full) {
+function tidySources() {
   const commands = readFileSync(join(root, 'build/tidy/compile_commands.json'), 'utf8');
   const read = JSON.parse(commands).map(({ file }) => file);
-  const units = read.filter((file) => file.includes('/arch/'));
-  const left = full ? units.slice(1, -1) : units;
+  const left = read.filter((file) => file.includes('/arch/')).slice(1, -1);
   return read.filter((file) => !left.includes(file));
 }
 
 /** clang-tidy over the core, on as many cores as there are. It needs no build, but the commands of one. */
-async function tidy(full) {
+async function tidy() {
   const options = ['-DQKV_BUILD_TESTS=OFF', '-DQKV_UNITY=ON'];
   await must('cmake', ['--preset', 'native', '-B', 'build/tidy', ...options]);
   // It comes in one package with clang-tidy, and takes its last arguments for regular expressions of paths.
   const program = toolchain.CLANG_TIDY.replace(/clang-tidy(?=[^/]*$)/, 'run-clang-tidy');
   const line = ['-clang-tidy-binary', toolchain.CLANG_TIDY, '-p', 'build/tidy', '-quiet'];
   // A batch is a file that includes sources.
-  // The analyzer goes along every path of every function, which takes a third of the time; the full run has it.
-  line.push(`-checks=-bugprone-suspicious-include${full ? '' : ',-clang-analyzer-*'}`);
-  const sources = tidySources(full);
+  line.push('-checks=-bugprone-suspicious-include');
+  const sources = tidySources();
   const { code, output } = await run(program, [...line, ...sources.map((file) => `${file}$`)]);
   return { problem: code === 0 ? '' : output, note: `${sources.length} batches and files` };
 }
@@ -40,7 +38,7 @@ async function tidy(full) {
 const isMade = async (name) =>
   existsSync(join(root, 'build/docs', name)) ? '' : `build/docs/${name} was not made`;
 
-export const lint = (full) =>
+export const lint = () =>
   [
     ['oxfmt', command('oxfmt', bin('oxfmt'), '--check', '.')],
     // Its rules for TypeScript know the types of all files: when a function becomes async, callers that do not await it are
@@ -66,11 +64,9 @@ export const lint = (full) =>
     ],
     [
       'clang-tidy',
-      ifPresent(
-        'CLANG_TIDY',
-        check('clang-tidy', () => tidy(full)),
-      ),
-      { needs: ['tools'] },
+      ifPresent('CLANG_TIDY', check('clang-tidy', tidy)),
+      // More than a minute of two processors, for what compilers do not warn of.
+      { full: true, needs: ['tools'] },
     ],
     ['documentation', check('documentation', () => isMade('index.html')), { needs: ['docs'] }],
     [

@@ -146,13 +146,14 @@ const sanitize = (full) => [
   {
     name: 'ASan, UBSan: core',
     of: 'core',
+    full: true, // a minute of compiling, like the next
     needs: ['sanitized'],
     parts: [ctest('native', 'sanitized.native')],
   },
   {
     name: 'ASan, UBSan: training',
     of: 'training',
-    full: true, // a minute of compiling
+    full: true,
     needs: ['sanitized-train'],
     parts: [ctest('native', 'sanitized.train')],
   },
@@ -261,6 +262,7 @@ const releaseSuites = async () => [
 
 async function pageSuites() {
   const lighthouse = 'tests/page/lighthouse.test.js';
+  const pictures = 'tests/page/screenshots.test.js';
   const looks = 'tests/site/looks.test.js';
   const all = await files('tests/page/*.test.js', 'tests/page/numbers/*.test.js');
   return [
@@ -268,7 +270,7 @@ async function pageSuites() {
       name: 'page',
       // A document in Node is made of many small objects: with more room for the young ones a test took a tenth less.
       parts: all
-        .filter((file) => file !== lighthouse)
+        .filter((file) => ![lighthouse, pictures].includes(file))
         .map((file) => nodeTest(file, { flags: ['--max-semi-space-size=64'] })),
     },
     {
@@ -278,6 +280,7 @@ async function pageSuites() {
         .filter((file) => file !== looks)
         .map((file) => nodeTest(file)),
     },
+    { name: 'page: pictures', full: true, parts: [nodeTest(pictures)] },
     { name: 'site: looks', full: true, needs: ['docs'], parts: [nodeTest(looks)] },
     {
       name: 'page: Lighthouse',

@@ -12,8 +12,8 @@ const { arrive, openPage, set, settle, snapshot, visit } = support;
 const { site, pageTest } = support.useSite();
 
 /**
- * Of the four looks an everyday run has one: English at 320 px, where its longer words have the least room. The pictures of
- * screenshots.test.js have the dark look in Chinese. A full run has all four, also at 390 px, before and after the language turns.
+ * Of the four looks an everyday run has one: English at 320 px, where its longer words have the least room. A full run
+ * has all four, also at 390 px, before and after the language turns.
  */
 const asked = full ? looks : looks.slice(0, 1);
 if (!full) leaveToFullRun('three looks of the panels, 390 px, and 1280 px');
