@@ -206,6 +206,17 @@ class Translator {
   }
 }
 
+/** An expression that can be used: engines compile it when it meets a text, of either width, and some are too large. */
+function usable(source: string, no: () => never): RegExp {
+  try {
+    const expression = new RegExp(source, 'gu');
+    for (const text of ['', '\u0100']) text.search(expression);
+    return expression;
+  } catch {
+    return no();
+  }
+}
+
 /** The expression of a pattern, which finds all that it matches. */
 export function expressionOf(path: string, pattern: string): RegExp {
   const no = (what: string): never =>
@@ -213,17 +224,17 @@ export function expressionOf(path: string, pattern: string): RegExp {
       `${path} is ${JSON.stringify(brief(pattern))}, which has ${brief(what)}`,
       'a pattern that JavaScript can have too',
     );
-  const source = new Translator(pattern, no).whole();
-  try {
-    return new RegExp(source, 'gu');
-  } catch {
-    return no('what is no pattern');
-  }
+  return usable(new Translator(pattern, no).whole(), () => no('what is no pattern'));
 }
 
 /** An expression for just this text. */
-export const expressionOfText = (text: string): RegExp =>
-  new RegExp(Array.from(text, literal).join(''), 'gu');
+export const expressionOfText = (path: string, text: string): RegExp =>
+  usable(Array.from(text, literal).join(''), () =>
+    refuseUnsupported(
+      `${path} is ${JSON.stringify(brief(text))}, of ${text.length} characters`,
+      'a text that is short enough for an expression',
+    ),
+  );
 
 /** The pattern of a part: a text, or Oniguruma's. */
 export function patternOf(fields: Fields): RegExp {
@@ -233,5 +244,5 @@ export function patternOf(fields: Fields): RegExp {
   const text = pattern.text('String');
   return text === ''
     ? refuse(`${pattern.pathOf('String')} is empty`, 'a text')
-    : expressionOfText(text);
+    : expressionOfText(pattern.pathOf('String'), text);
 }

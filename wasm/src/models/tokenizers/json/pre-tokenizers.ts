@@ -44,7 +44,10 @@ function metaspace(fields: Fields): PreTokenizer {
   const scheme = prependOf(fields);
   const sign = fields.text('replacement', '\u2581');
   const isCut = fields.flag('split', true);
-  const split = splitBy(expressionOfText(sign), behaviors.MergedWithNext);
+  const split = splitBy(
+    expressionOfText(fields.pathOf('replacement'), sign),
+    behaviors.MergedWithNext,
+  );
   return ({ text, isFirst }) => {
     const spaced = text.replaceAll(' ', () => sign);
     const isGiven = scheme === 'never' || (scheme === 'first' && !isFirst);
