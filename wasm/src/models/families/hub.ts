@@ -89,7 +89,8 @@ export function readHub(fields: Fields): Read {
   const { traits, scaled, hub } = described;
   checkQuantised(fields);
   checkOwnCode(fields, hub);
-  for (const [field, values] of Object.entries(hubFixed(family))) fields.only(field, ...values);
+  const fixed = hubFixed(family);
+  for (const [field, values] of Object.entries(fixed)) fields.only(field, ...values);
   const sizes = sizesOf(fields, hub.sizes ?? usualSizes, hub.isFourfold);
   const { epsilon = traits.normType === 'rms' ? 'rms_norm_eps' : 'layer_norm_eps' } = hub;
   const more = hub.more?.(fields, sizes);
@@ -111,7 +112,9 @@ export function readHub(fields: Fields): Read {
     ...more?.config,
   };
   const usual = config.causal ?? true;
-  const isCausal = fields.isEmpty('is_causal') ? usual : fields.flag('is_causal');
+  // T5 has one direction in each half: the field can only say what is so.
+  const isSaid = !('is_causal' in fixed) && !fields.isEmpty('is_causal');
+  const isCausal = isSaid ? fields.flag('is_causal') : usual;
   const local = hubLocal(fields, sizes, hub, config.rotary);
   const turned = withTurns(withBothSides(config), described.layers?.(config, fields), local);
   return {

@@ -16,8 +16,11 @@ export const llamaNames: Names = {
   ),
 };
 
+const isOn = (fields: Fields, field: string): boolean =>
+  !fields.isEmpty(field) && fields.flag(field);
+
 export const llamaBiases = (fields: Fields): More =>
-  biasesOf(fields.flag('attention_bias', false), fields.flag('mlp_bias', false));
+  biasesOf(isOn(fields, 'attention_bias'), isOn(fields, 'mlp_bias'));
 /** Biases of the maps of attention, of the feed-forward part, or of both; those of the others are zeros. */
 export function biasesOf(attention: boolean, mlp: boolean): More {
   if (!attention && !mlp) return {};
