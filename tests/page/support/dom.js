@@ -22,4 +22,4 @@ if (!existsSync(file)) {
   writeWhole(file, outputFiles[0].contents);
 }
 
-export const { Window } = await import(pathToFileURL(file).href);
+export const { PropertySymbol, Window } = await import(pathToFileURL(file).href);

@@ -112,9 +112,11 @@ export const tooWide = (page, id) =>
       }
       return element.closest('.visually-hidden') !== null;
     };
+    // WebKit gives what is folded a place, too.
+    const isFolded = (element) => element.closest('details:not([open]) > :not(summary)') !== null;
     const wide = [...panel.querySelectorAll('*')].filter((element) => {
       const { right, width } = element.getBoundingClientRect();
-      return width > 1 && right > innerWidth + 1 && !scrolls(element);
+      return width > 1 && right > innerWidth + 1 && !scrolls(element) && !isFolded(element);
     });
     const outside = [...panel.querySelectorAll('svg.plot')].flatMap((svg) => {
       const frame = svg.getBoundingClientRect();

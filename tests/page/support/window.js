@@ -1,6 +1,6 @@
 // A window for Node, in which panels stand and are operated without a browser: happy-dom, with what it has not. Nothing is
 // laid out: every element is as large as every other. What is drawn on a canvas, and what a worker is told, is written down.
-import { Window } from './dom.js';
+import { PropertySymbol, Window } from './dom.js';
 
 /** Of every element, in pixels, unless a test lays the page out otherwise. */
 export const SIZE = { width: 640, height: 320 };
@@ -228,6 +228,17 @@ function checkOnlyOnce({ HTMLInputElement: { prototype } }) {
   });
 }
 
+/** Of several options that are selected the last one is: happy-dom takes the second of all options for it. */
+function selectLast({ HTMLSelectElement: { prototype } }) {
+  const { selectedness, updateSelectedness } = PropertySymbol;
+  const own = prototype[updateSelectedness];
+  prototype[updateSelectedness] = function (option) {
+    const selected = [...this.options].filter((each) => each[selectedness]);
+    const last = !this.multiple && selected.length > 1 ? selected.at(-1) : null;
+    own.call(this, option ?? last);
+  };
+}
+
 /**
  * Makes the globals those of a page: { workers, told, written, goTo, rest, delays, layOut, empty, leave }, all workers that were started, what
  * they are told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked
@@ -299,6 +310,7 @@ export function openWindow() {
   prototype.getBoundingClientRect = layout.box;
   noteDeeds(window);
   checkOnlyOnce(window);
+  selectLast(window);
   prototype.hasPointerCapture = () => true;
   for (const side of ['Width', 'Height']) {
     const get = () => layout.box()[side.toLowerCase()];
