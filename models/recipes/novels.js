@@ -184,6 +184,10 @@ export const novels = {
   data,
   begin,
   measure,
+  short: {
+    ...{ batch: 2, length: 64, first: { ...FIRST, steps: 5, batch: 2 } },
+    sha256: { novels: '93c74716092ec039d89feff109bf1d737e5807964020f47a33cb17231406b710' },
+  },
   options,
   variants: {
     novels: {

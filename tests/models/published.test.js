@@ -137,3 +137,16 @@ test('models: names answers where it was trained, and its circuit is in few head
     assert.ok(Math.min(...left) < 0.5 && Math.max(...left) > 0.8, `${language}: ${left}`);
   }
 });
+
+test('models: novels has one head of the token before and several of induction, and copies by them', () => {
+  const { scores, losses } = cardOf('novels').models.novels.heads;
+  const all = Object.values(scores);
+  assert.ok(all.filter(({ previous }) => previous >= 0.9).length === 1);
+  assert.ok(all.filter(({ induction }) => induction >= 0.4).length >= 2);
+  const { whole, withoutPrevious, withoutInduction } = losses;
+  for (const without of [withoutPrevious, withoutInduction]) {
+    assert.ok(whole.copies < 0.5 && without.copies > 5, `${without.copies}`);
+    // Of the novels they know something as well, and most is elsewhere.
+    assert.ok(without.text > whole.text && without.text < whole.text + 1, `${without.text}`);
+  }
+});

@@ -311,7 +311,7 @@ const FORMULAS = {
     return nats.reduce((product, surprise) => product * Math.exp(-surprise / nats.length), 1);
   },
   'trained 1 1': ({ model }) => [...model.answers.scores.previous].sort((a, b) => b - a)[0],
-  'trained 2 0': () => 1,
+  'trained 4 0': () => 1,
   'block 0 1': ({ frame }) => {
     const { input, sum2 } = frame.block.norms;
     const sum = ({ norms }) => norms.reduce((a, b) => a + b);
@@ -349,7 +349,7 @@ test('lessons: numbers that have a formula are those of the formula', async () =
   }
 });
 
-test('lessons: the models that ship have a head that attends to the token before, and none that does as induction heads do', async () => {
+test('lessons: the models of letters have a head that attends to the token before, and none that does as induction heads do', async () => {
   const plan = PLANS.find(({ name }) => name === 'trained');
   const at = plan.steps.findIndex(({ state }) => state === 'lmsort=previous');
   const which = contents.en.trained.steps[at].exercises.findIndex(({ text }) =>
@@ -365,6 +365,24 @@ test('lessons: the models that ship have a head that attends to the token before
     assert.equal(exercises[which].right, exercises[which].choices.length - 1);
     const [goal] = contents[language].trained.goals;
     assert.match(goal, /whether it has induction heads|有没有归纳头/u);
+  }
+});
+
+test('lessons: novels goes on with a name that it has never read, and without head 0.3 it does not', async () => {
+  const plan = PLANS.find(({ name }) => name === 'trained');
+  const [whole, without] = plan.steps.filter(({ state }) => state?.startsWith('lmw=novels'));
+  for (const language of ['en', 'zh']) {
+    const answersOf = async (step) => {
+      const state = stateOf(lessonOf(plan, language).steps[plan.steps.indexOf(step)], language);
+      return (await viewOf(state, 'model')).model.answers;
+    };
+    const { next, scores } = await answersOf(whole);
+    const { previous, induction, numHeads } = scores;
+    assert.deepEqual([next.bars[0].label, previous.indexOf(Math.max(...previous))], ['w', 3]);
+    // The second layer has those of induction, and the first one of the list is above what is by chance.
+    const best = induction.indexOf(Math.max(...induction));
+    assert.ok(induction[best] > 0.4 && best >= numHeads && previous[3] > 0.9, `${induction}`);
+    assert.notEqual((await answersOf(without)).next.bars[0].label, 'w');
   }
 });
 

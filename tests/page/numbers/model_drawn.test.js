@@ -80,13 +80,13 @@ describe('model: what can be taken away', () => {
   test('without a model are the logs of those of the page', () => {
     for (const found of [figure({ info: null }), figure({ answers: { reading: undefined } })]) {
       const { name, svg, table, data } = found;
-      assert.deepEqual([name, svg.width, svg.height], ['model', 624, 732]);
-      const { names, austen, tang } = web.CARDS;
+      assert.deepEqual([name, svg.width, svg.height], ['model', 624, 976]);
+      const { names, novels, austen, tang } = web.CARDS;
       const row = (of, log, i) => [of, log.steps[i], log.loss[i], log.heldOut[i]];
       assert.deepEqual(table[0], [...['model', 'step of training', 'loss, nats', 'held-out loss']]);
       assert.deepEqual(table[1], row('names', names.log, 0));
       assert.deepEqual(table.at(-1), row('tang', tang.log, tang.log.steps.length - 1));
-      const rows = [names, austen, tang].map(({ log }) => log.steps.length);
+      const rows = [names, novels, austen, tang].map(({ log }) => log.steps.length);
       assert.equal(table.length, 1 + rows.reduce((sum, count) => sum + count));
       assert.equal(data.cards, web.CARDS);
       const groups = svg.body.match(/<g transform="[^"]*">/g);
@@ -95,9 +95,11 @@ describe('model: what can be taken away', () => {
         ...['<g transform="translate(0 0)">', inner],
         ...['<g transform="translate(0 244)">', inner],
         ...['<g transform="translate(0 488)">', inner],
+        ...['<g transform="translate(0 732)">', inner],
       ]);
       for (const [each, title] of [
         ['names', 'Names (English and Chinese)'],
+        ['novels', 'Novels (English)'],
         ['austen', 'Austen (English)'],
         ['tang', 'Tang poems (Chinese)'],
       ]) {

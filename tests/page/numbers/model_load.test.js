@@ -75,7 +75,7 @@ test('model: a link that was made with a file says so until a file is there', ()
 test('model: the cards of models say their sizes, where they come from and which one is loaded', async () => {
   const { part, one, show } = put();
   const classes = (name) =>
-    ['names', 'austen', 'tang', 'own'].filter((id) => one(`[data-model=${id}]`).classList.contains(name));
+    ['names', 'novels', 'austen', 'tang', 'own'].filter((id) => one(`[data-model=${id}]`).classList.contains(name));
   for (const [view, linked, loaded] of [
     [{}, ['austen'], []],
     [{ state: { language: 'zh' } }, ['tang'], []],
@@ -90,13 +90,13 @@ test('model: the cards of models say their sizes, where they come from and which
     show(view);
     assert.deepEqual([classes('linked'), classes('loaded')], [linked, loaded], JSON.stringify(view));
     const again = [...part.querySelectorAll('.load')].map(({ textContent }) => /^(Load again|重新)/.test(textContent));
-    assert.deepEqual(again, ['names', 'austen', 'tang'].map((name) => loaded.includes(name)));
+    assert.deepEqual(again, ['names', 'novels', 'austen', 'tang'].map((name) => loaded.includes(name)));
   }
   show({ state: { modelSlow: false } });
-  for (const name of ['names', 'austen', 'tang']) {
+  for (const name of ['names', 'novels', 'austen', 'tang']) {
     const { parameters, bytes, heldOut, data, sha256, baselines } = web.CARDS[name];
     const [size, facts] = ['.model-size', '.model-facts'].map((of) => one(`[data-model=${name}] ${of}`).textContent);
-    const loss = `held-out loss ${heldOut.toFixed(3)} nats per ${name === 'names' ? 'token' : 'character'}`;
+    const loss = `held-out loss ${heldOut.toFixed(3)} nats per ${name.startsWith('n') ? 'token' : 'character'}`;
     assert.ok(size.includes(parameters.toLocaleString('en-US')) && size.includes(loss), size);
     assert.ok(one(`[data-model=${name}] .load`).textContent.includes(web.bytes(bytes)));
     const said = [...data.map(({ name: of, version }) => `${of} ${version}`), sha256.slice(0, 16)];
@@ -108,6 +108,16 @@ test('model: the cards of models say their sizes, where they come from and which
   for (const group of ['known', 'templates', 'places', 'names']) {
     const share = Math.round(50 * (english[group].accuracy + chinese[group].accuracy));
     assert.ok(facts.includes(`${share}%`), `${group}: ${share}`);
+  }
+  // That of `novels` names the best head of either kind, and what it costs to be without the second kind.
+  const { scores, losses } = JSON.parse(readFileSync(join(root, 'models/novels/card.json'), 'utf8')).models.novels.heads;
+  const said = one('[data-model=novels] .model-facts').textContent;
+  for (const kind of ['previous', 'induction']) {
+    const [head, best] = Object.entries(scores).sort(([, a], [, b]) => b[kind] - a[kind])[0];
+    assert.ok(said.includes(`head ${head} `) && said.includes(best[kind].toFixed(2)), `${kind}: ${head}`);
+  }
+  for (const loss of [losses.whole, losses.withoutInduction]) {
+    for (const value of Object.values(loss)) assert.ok(said.includes(value.toFixed(2)), `${value}`);
   }
 }); // prettier-ignore
 
@@ -160,6 +170,7 @@ describe('model: the button of one', () => {
     for (const [name, language, text, first] of [
       ['names', 'en', DEFAULT.en, web.EXAMPLES.names[0]],
       ['names', 'zh', DEFAULT.zh, web.EXAMPLES.names[2]],
+      ['novels', 'en', DEFAULT.en, web.EXAMPLES.novels[0]],
       ['austen', 'en', DEFAULT.en, web.EXAMPLES.austen[0]],
       ['tang', 'en', DEFAULT.en, web.EXAMPLES.tang[0]],
       ['tang', 'zh', DEFAULT.zh, web.EXAMPLES.tang[0]],

@@ -32,6 +32,9 @@ const right = (at: number) => ({ right: at });
 const own = (value: number, off: number) => ({ value, off });
 const open = {};
 
+/** A name that no novel has, and its beginning once more. */
+const TWICE = 'x=She+had+known+Miss+Fitzwarren+for+a+year%2C+and+nobody+else+knew+Miss+Fitz';
+
 export const PLANS: readonly Plan[] = [
   {
     name: 'class',
@@ -324,13 +327,22 @@ export const PLANS: readonly Plan[] = [
         exercises: [right(1), number('modelScore'), right(2), open],
       },
       {
+        show: ['model', 'map'],
+        state: `lmw=novels&lmsort=induction&${TWICE}`,
+        exercises: [right(1), right(0)],
+      },
+      {
+        show: ['model', 'map'],
+        state: `lmw=novels&lmo=0.3&lmsort=change&${TWICE}`,
+        exercises: [right(1), open, open],
+      },
+      {
         show: ['model'],
         state: 'lmt=0',
         lock: ['modelTemperature'],
         exercises: [number('modelNext:0'), right(0), open],
       },
       { show: ['model'], state: 'lmt=1.5', exercises: [number('modelNext:0'), open] },
-      { show: ['model'], state: 'lmsort=change', exercises: [open] },
     ],
   },
   {
