@@ -7,6 +7,7 @@ import { packageFile } from './build/package';
 import { chapters, contentSecurityPolicy, firstView, paintOnce } from './build/plugins';
 import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
+import { trainingLogs } from './build/training_logs';
 import { workerStarts } from './build/worker_starts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -38,7 +39,7 @@ const site: UserConfig = {
     alias: packageAs('index.js'),
   },
   plugins: [
-    ...[math(), mathFont(), chapters(), firstView(), texts()],
+    ...[math(), mathFont(), trainingLogs(), chapters(), firstView(), texts()],
     ...[contentSecurityPolicy(), paintOnce(), offline()],
   ],
   worker: {
@@ -71,7 +72,7 @@ const file: UserConfig = {
     ],
   },
   plugins: [
-    ...[math(), mathFont(), chapters(), firstView(), texts()],
+    ...[math(), mathFont(), trainingLogs(), chapters(), firstView(), texts()],
     ...[inlineWorkers(), inlineTraining(), inlineFiles(), single('qkv.html')],
   ],
   worker: {

@@ -35,9 +35,12 @@ function show(name, { png, before, where }) {
   if (where) write('difference', pngOf(where));
 }
 
+/** How often a picture that differs is taken again, 3 s later each time. */
+const AGAIN = 3;
+
 /**
- * What is wrong with a picture, in words; '' where nothing is. A picture that differs is taken once more before it
- * counts: workers paint canvases, and nothing says when a canvas that is painted is on the screen.
+ * What is wrong with a picture, in words; '' where nothing is. A picture that differs is taken again before it counts:
+ * workers paint canvases, and nothing says when a canvas that is painted is on the screen.
  */
 async function judge(known, { name, png: first, again }) {
   if (!known.has(name)) {
@@ -46,9 +49,12 @@ async function judge(known, { name, png: first, again }) {
   }
   const before = await kept(name);
   if (!differenceOf(before, await pixelsOf(decoder, first))) return '';
-  const png = await again();
-  const difference = differenceOf(before, await pixelsOf(decoder, png));
-  if (!difference) return '';
+  let [png, difference] = [first, null];
+  for (let more = 0; more < AGAIN; ++more) {
+    png = await again();
+    difference = differenceOf(before, await pixelsOf(decoder, png));
+    if (!difference) return '';
+  }
   show(name, { png, before, where: difference.picture });
   return `${name}: ${difference.words}`;
 }

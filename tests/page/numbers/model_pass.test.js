@@ -2,6 +2,7 @@
 // surprise, each against its formula; and the log of a run.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { text } from '../../support/js/files.js';
 import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
@@ -168,4 +169,16 @@ test('model: a log is read by its columns, whatever ends its lines', () => {
   assert.deepEqual(web.readLog(csv), { steps: [10, 20], loss: [3, 2], heldOut: [2.5, 2.25] });
   assert.deepEqual(web.readLog(''), { steps: [], loss: [], heldOut: [] });
   assert.deepEqual(web.readLog('step\n7').loss, [NaN]);
+});
+
+test('model: of a log the page carries the columns that it draws, with the same numbers', () => {
+  for (const name of ['names', 'novels', 'austen', 'tang']) {
+    const csv = text(`models/${name}/${name}.csv`);
+    const carried = web.columnsOf(csv);
+    assert.deepEqual(web.readLog(carried), web.readLog(csv), name);
+    assert.ok(
+      carried.startsWith('step,loss,heldOutLoss\n') && carried.length < csv.length / 2,
+      name,
+    );
+  }
 });

@@ -52,7 +52,11 @@ export async function photograph(site, look, each) {
       await take('unfolded', page);
       await page.click('.unfold');
     }
-    await page.setViewportSize({ width, height: 2400 }); // so that every panel is whole
+    await page.setViewportSize({ width, height: 2400 }); // so that most panels are whole
+    // Of a panel that is higher the bar, which stays in sight, covers the top or not, as the page happens to be scrolled.
+    await page.evaluate(() => {
+      document.querySelector('qkv-instruments').style.visibility = 'hidden';
+    });
     for (const id of panels) await panel(id, id);
     for (const [name, [id, patch]] of Object.entries(STATES)) {
       await set(page, patch);
