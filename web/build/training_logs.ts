@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'vite';
-import { columnsOf } from '../src/features/model/page/training_log';
+import { columnsOf } from './log_columns';
 
 /** Logs come with less than half of their bytes: the panel of models carries one for each. */
 export function trainingLogs(): Plugin {

@@ -9,6 +9,7 @@ import { modules } from '../support/engine.js';
 const web = await modules(
   'features/model/worker/{token_ids,forward_pass}',
   'features/model/page/training_log',
+  '../build/log_columns',
 );
 
 describe('model: the tokens of a text', () => {
