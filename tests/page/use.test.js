@@ -33,10 +33,12 @@ pageTest(
     assert.match(await page.textContent('.rank'), new RegExp(`^${rank + 1} of 10$`));
     await page.mouse.click(at.x, at.y);
     await pointAt(page, { row: 5, col: 1 });
+    await settle(page);
     assert.deepEqual(await told(), first, 'held while the pointer is elsewhere');
     assert.equal((await snapshot(page)).query, 9, 'its row is the query now');
     await page.mouse.click(at.x, at.y);
     await pointAt(page, { row: 5, col: 1 });
+    await settle(page);
     assert.notDeepEqual(await told(), first);
   },
 );
