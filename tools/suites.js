@@ -142,23 +142,26 @@ const fuzz = (name, need, targets) => ({
   parts: canFuzz() ? targets : [skipped('libFuzzer', 'libFuzzer needs clang')],
 });
 
-const sanitize = (full) => [
-  {
-    name: 'ASan, UBSan: core',
-    of: 'core',
-    full: true, // a minute of compiling, like the next
-    needs: ['sanitized'],
-    parts: [ctest('native', 'sanitized.native')],
-  },
-  {
-    name: 'ASan, UBSan: training',
-    of: 'training',
-    full: true,
-    needs: ['sanitized-train'],
-    parts: [ctest('native', 'sanitized.train')],
-  },
-  ...(full ? [fuzz('fuzz targets, 600 s', 'fuzz', fuzzTargets(600)), ...fullSanitizers()] : []),
-];
+/** All of it takes a minute of compiling and more, so it is for the full run. */
+const sanitize = (full) =>
+  full
+    ? [
+        {
+          name: 'ASan, UBSan: core',
+          of: 'core',
+          needs: ['sanitized'],
+          parts: [ctest('native', 'sanitized.native')],
+        },
+        {
+          name: 'ASan, UBSan: training',
+          of: 'training',
+          needs: ['sanitized-train'],
+          parts: [ctest('native', 'sanitized.train')],
+        },
+        fuzz('fuzz targets, 600 s', 'fuzz', fuzzTargets(600)),
+        ...fullSanitizers(),
+      ]
+    : [];
 
 // ------------------------------------------------------------------------------- package and page
 

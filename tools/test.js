@@ -14,7 +14,7 @@ const groups = {
   lint: 'lint', // formatters, linters, types; builds only the documentation
   native: 'native', // the C++ suite on each instruction set
   wasm: 'test', // the C++ suites as WebAssembly, in Node and in Chromium; in a full run only
-  sanitize: 'native start', // ASan, UBSan, TSan and libFuzzer
+  sanitize: 'native start', // ASan, UBSan, TSan and libFuzzer; in a full run only
   faults: 'test', // planted faults: the tests must find them
   package: 'test', // the npm package in Node, the ONNX and PyTorch references, determinism
   browser: 'test', // the package in Chromium

@@ -2,7 +2,8 @@
 // `expect` is what is asked at the end on rows that were not trained on, of the accuracy (atLeast, atMost) or of the loss
 // (lossAtMost); report(trainer, data) gives lines of what else is found in the model. A config with a `kind` is of a seq2seq model.
 // A recipe that learns from texts of others has data() in place of batch and row: { tokenizer, batches(seed, sizes), heldOut }, and
-// `archives`, which data() fetches. begin(trainer, seed, first) goes before the steps of a run, if part of the model learns alone first. `short` has sizes of batches, and the hashes of all weights after 50 steps with these.
+// `archives`, which data() fetches. begin(trainer, seed, first) comes before the steps of a run, where a part of the model learns alone.
+// `short` has sizes of batches, and the hashes of all weights after 50 steps with these.
 // measure(trainer, data) and baseline(data) find what goes onto its card with --publish, of `judged`, or of all that is held out.
 import { austen } from './austen.js';
 import { fixedVector } from './fixed_vector.js';

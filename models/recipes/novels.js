@@ -91,7 +91,7 @@ async function begin(trainer, seed, first = FIRST) {
     { ...options, learningRate: { peak: 3e-3, warmup: 20, steps, final: 1e-3 }, seed },
   );
   for (let step = 1; step <= steps; ++step) {
-    const row = () => copies(random, length, periods, kindsAt(step, { ...FIRST, ...first }));
+    const row = () => copies(random, length, periods, kindsAt(step, first));
     await attention.step(batchOf(Array.from({ length: batch }, row)));
   }
   const learned = new Map(attention.arrays.map(({ name }, i) => [name, i]));

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
-import { writeWhole } from './kept.js';
+import { keptIn, writeWhole } from './kept.js';
 import { textsOf } from './texts.js';
 
 const katexPackage = join(root, 'node_modules/katex/package.json');
@@ -89,12 +89,10 @@ const formulas = {
   name: 'formulas',
   setup({ onLoad }) {
     onLoad({ filter: /\/formulas\.json$/ }, async ({ path }) => {
-      const kept = join(formulasKept, `${keyOf(path)}.json`);
-      if (!existsSync(kept)) {
+      const kept = await keptIn(join(formulasKept, `${keyOf(path)}.json`), async () => {
         typesetting ??= mathOf();
-        const { load } = await typesetting;
-        writeWhole(kept, await load(path));
-      }
+        return (await typesetting).load(path);
+      });
       return { contents: readFileSync(kept, 'utf8'), loader: 'json' };
     });
   },

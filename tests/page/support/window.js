@@ -174,10 +174,7 @@ function newLayout() {
     },
     /** Of what is not on the page any more: they would keep all that was there. */
     forget: () => observers.clear(),
-    reset() {
-      size = SIZE;
-      observers.clear();
-    },
+    reset: () => (size = SIZE),
   };
 }
 
