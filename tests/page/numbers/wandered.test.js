@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { differences, seenOf } from '../support/operate.js';
 import { randomOf } from '../support/random.js';
-import { rest, viewOf, web } from '../support/scene.js';
+import { empty, rest, viewOf, web } from '../support/scene.js';
 
 /** States of each panel; an everyday run tries the first of them. */
 const STATES = 16;
@@ -103,7 +103,8 @@ let shows = 0;
 /** An element alone on its page, and what it shows in a state. */
 async function put(element) {
   const panel = document.createElement(element);
-  document.body.replaceChildren(panel);
+  empty();
+  document.body.append(panel);
   await rest();
   return async (state) => {
     panel.update(await viewOf(element, { shows: ++shows }, state, 1));
