@@ -206,7 +206,33 @@ pageTest(
 );
 
 // Their steps and answers are in the visit of tests/page/numbers/visited.test.js and in lessons.test.js beside it.
-inFullRun('two more lessons in Chromium', () => {
+inFullRun('more lessons in Chromium', () => {
+  pageTest(
+    'lessons: 64 rows are learned by heart, and with 512 the model is right on new rows, too',
+    { fragment: '#v=1&lang=en&lesson=heart' },
+    async (page) => {
+      let said = '';
+      /** The accuracy on rows of training and on new ones, in percent, when another run has ended. */
+      const accuracies = async () => {
+        await page.click('qkv-panel-learn [data-do=play]');
+        const ended = await page.waitForFunction((before) => {
+          const { innerText } = document.querySelector('qkv-panel-learn');
+          const now = innerText.match(/Step 400 · [^\n]*/)?.[0];
+          return now !== before && now;
+        }, said);
+        said = await ended.jsonValue();
+        return [...said.matchAll(/accuracy (\d+)%/g)].map(([, percent]) => Number(percent));
+      };
+      await arrive(page, 1);
+      const [few, fewNew] = await accuracies();
+      await page.click('.lesson-step.current .next');
+      await arrive(page, 2);
+      const [more, moreNew] = await accuracies();
+      const all = `${few}%, ${fewNew}% and ${more}%, ${moreNew}%`;
+      assert.ok(few >= 99 && fewNew >= 60 && fewNew <= 80, all);
+      assert.ok(more >= 97 && moreNew >= 95, all);
+    },
+  );
   pageTest(
     'lessons: the cost of a model is counted, and its sizes are locked where an answer rests on them',
     { fragment: '#v=1&lang=en&lesson=block&step=5' },

@@ -232,7 +232,7 @@ test('lessons: every expected number is one that the page computes, and that no 
       }
     }
   }
-  assert.ok(numbers >= 95, `${numbers} numbers`);
+  assert.ok(numbers >= 102, `${numbers} numbers`);
 });
 
 test('lessons: the class has 45 minutes, and notes in every step that say from when to when', () => {
@@ -321,7 +321,18 @@ const FORMULAS = {
   'block 3 1': () => Math.ceil((2 * 2 * (144 * 768 ** 2 + 50257 * 768)) / (4 * 768 * 12) - 1),
   'block 3 2': () => (2 * 12 * 1024 * 768 * 2) / 1e6,
   'block 4 0': () => 1024 / 2,
+  'scale 5 0': ({ frame: { temperature } }) =>
+    temperature.gain.scaled.deviation / temperature.gain.plain.deviation,
+  'cross 0 1': ({ frame: { block } }) => {
+    const { rows, cols, weights } = block.cross;
+    const row = rows.findIndex((word) => word === 'it' || word === '它');
+    return Math.max(...cols.map((_, col) => weights[row * cols.length + col]));
+  },
+  'cross 1 0': ({ frame: { block } }) => block.cross.rows.length * block.cross.cols.length,
+  'heart 3 0': () => shares(DEVIATIONS.map((sigma) => -2 * Math.log(sigma)))[1],
 };
+/** Of the noise in the lesson on estimating. */
+const DEVIATIONS = [0.25, 0.5, 1, 2];
 /** The soft look-up from its own table: hours and temperatures. */
 function lookUp(hour, temperature) {
   const hours = [8, 10, 12, 14, 16, 18];
@@ -457,6 +468,24 @@ const CHOICES = {
     const { heads, norms } = frame.block;
     const apart = heads.reduce((sum, one) => sum + mean(one), 0);
     return apart > 1.1 * mean(norms.attention.norms) ? 0 : 1;
+  },
+  'scale 5 1': ({ frame: { temperature } }) => {
+    const { plain, restored } = temperature.gain;
+    return [3, 9, 1 / 3].findIndex(
+      (factor) => Math.abs(restored.temperature - factor * plain.temperature) < 1e-6,
+    );
+  },
+  'heart 3 1': (_, { choices }) => {
+    const scores = {
+      '−2 ln σ': (s) => -2 * Math.log(s),
+      '1/σ²': (s) => s ** -2,
+      '−σ²': (s) => -(s ** 2),
+    };
+    const wanted = shares(DEVIATIONS.map((sigma) => Math.log(sigma ** -2)));
+    return choices.findIndex((choice) => {
+      const found = shares(DEVIATIONS.map(scores[choice.replace('s = ', '')]));
+      return found.every((weight, i) => Math.abs(weight - wanted[i]) < 1e-9);
+    });
   },
   'positions 4 1': ({ frame }) => {
     const { score, apart } = frame.positions.rotary;

@@ -158,6 +158,7 @@ export const PLANS: readonly Plan[] = [
         exercises: [number('scaleVariance', 0.05), number('scaleAfter', 0.01)],
       },
       { show: ['scale'], state: 'd=64', lock: true, exercises: [right(1), open] },
+      { show: ['temperature'], state: 'gc=3', exercises: [own(9, 0.05), right(1), open] },
     ],
   },
   {
@@ -245,6 +246,18 @@ export const PLANS: readonly Plan[] = [
     ],
   },
   {
+    name: 'cross',
+    chapter: 'blocks',
+    minutes: 20,
+    about: 'block',
+    steps: [
+      { show: ['block'], exercises: [right(1), number('crossLargest')] },
+      { show: ['block'], exercises: [number('crossPairs', 0.001), right(0), open] },
+      { show: ['block'], exercises: [right(1), right(0)] },
+      { show: ['block'], exercises: [open, open, open] },
+    ],
+  },
+  {
     name: 'recurrence',
     chapter: 'before',
     minutes: 20,
@@ -312,6 +325,33 @@ export const PLANS: readonly Plan[] = [
         exercises: [open],
       },
       { show: ['learn'], state: 'lt=addition&lc=0&le=leak', exercises: [right(2), open] },
+    ],
+  },
+  {
+    name: 'heart',
+    chapter: 'learning',
+    minutes: 20,
+    about: 'learn',
+    steps: [
+      {
+        show: ['learn'],
+        state: 'lt=histogram&lf=64&lv=full',
+        lock: ['learnTask'],
+        exercises: [right(1), open],
+      },
+      {
+        show: ['learn'],
+        state: 'lt=histogram&lf=512&lv=full',
+        lock: ['learnTask'],
+        exercises: [right(2), open],
+      },
+      {
+        show: ['learn'],
+        state: 'lt=histogram&lf=64&lv=full&le=overfit',
+        lock: ['learnTask'],
+        exercises: [open, right(1)],
+      },
+      { show: ['learn'], state: 'le=noise', exercises: [own(0.188, 0.003), right(0), open] },
     ],
   },
   {

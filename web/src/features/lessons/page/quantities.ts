@@ -42,6 +42,14 @@ function allowedPairs({ frame }: View): number | null {
   return masks ? masks.mask.reduce((sum, one) => sum + one, 0) : null;
 }
 
+/** The largest weight of the selected query on the sentence that is read. */
+function crossLargest({ frame, query }: View): number | null {
+  const cross = frame?.block?.cross;
+  const count = cross?.cols.length ?? 0;
+  const row = cross?.weights.subarray(query * count, (query + 1) * count) ?? [];
+  return row.length > 0 ? Math.max(...row) : null;
+}
+
 const lengthAt = (block: BlockView, tap: TapId) => mean(block.norms[tap].norms);
 
 function streamGrowth({ frame }: View): number | null {
@@ -159,6 +167,8 @@ const QUANTITIES = {
     frame?.block &&
     (frame.block.heads.length * mean(frame.block.heads.map(mean))) /
       lengthAt(frame.block, 'attention'),
+  crossLargest,
+  crossPairs: ({ frame }) => frame?.block?.cross.weights.length,
   // the panel of the cost
   costShare: ({ state }) => {
     const { scores, values, total } = passFlops(state.costShape);
