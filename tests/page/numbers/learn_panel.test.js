@@ -156,6 +156,14 @@ test('learn: learning rate, rows and dropout act on the run that trains', async 
   assert.deepEqual([sent(), one('[name=rate]').value], [[], '1'], 'the run of before keeps its tuning');
 }); // prettier-ignore
 
+test('learn: a number of a link is shown though no other run is offered it', async () => {
+  const { one, set } = await put({ learnBatch: 8 });
+  const shown = () => [one('[name=batch]').value, one('[name=batch]').options.length];
+  assert.deepEqual(shown(), ['8', 8]);
+  await set({ learnBatch: 64 });
+  assert.deepEqual(shown(), ['64', 7]);
+});
+
 test('learn: a step that is looked at is that of the maps and of the judgement, or both are named', async () => {
   const { press, news, moment, enter, text, one, panel } = await put();
   await press('[data-do=step]');

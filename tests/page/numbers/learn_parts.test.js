@@ -2,7 +2,6 @@
 // what was written, and what the controls request and show.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { fire } from '../support/operate.js';
 import { judgedAt, runsOf } from '../support/learn_runs.js';
 import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
@@ -10,7 +9,10 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const parts = ['run_record', 'settings_of_state', 'run_guess', 'answers', 'controls', 'head_maps'];
-const web = await modules('state/state', ...parts.map((name) => `features/learn/page/${name}`));
+const web = await modules(
+  ...['state/state', '../../node_modules/lit-html/lit-html'],
+  ...parts.map((name) => `features/learn/page/${name}`),
+);
 afterEach(leave);
 
 const { settingsFor, recordOf } = runsOf(web);
@@ -18,13 +20,11 @@ const { settingsFor, recordOf } = runsOf(web);
 test('learn: a guess before the run, and afterwards what became of it', () => {
   const { part, one, texts } = putPart('div');
   let changes = 0;
-  const guess = new web.RunGuess(part, () => changes++);
-  const draw = (settings, record = null, language = 'en') =>
-    guess.draw(settings, record ? [record] : [], language);
+  const guess = new web.RunGuess(() => changes++);
+  const draw = (settings, record = null) =>
+    web.render(guess.render(settings, record ? [record] : []), part);
   const first = settingsFor('induction');
   const learns = settingsFor('copy');
-  fire(part, 'change');
-  assert.equal(changes, 0, 'nothing is to be guessed yet');
   draw(first);
   assert.equal(one('legend').textContent, 'Which kind of head will pass the score 0.5 first, within 400 steps?'); // prettier-ignore
   assert.deepEqual(texts('label').map((text) => text.trim()), ['a previous-token head', 'an induction head', 'neither']); // prettier-ignore
@@ -59,13 +59,16 @@ test('learn: a guess before the run, and afterwards what became of it', () => {
 
 test('learn: the probe token by token, and how many answers are right', () => {
   const { part, one, all, texts } = putPart('ol');
-  const answers = new web.Answers(part);
   const copy = settingsFor('copy');
   const { row, words } = web.probeOf(copy);
   const { words: letters } = web.taskCalled('copy', '');
-  const draw = (of) => answers.draw(copy, of && { step: 1, answers: Int32Array.from(of) }, 'en');
+  const draw = (of) => {
+    const snapshot = of && { step: 1, answers: Int32Array.from(of) };
+    web.render(web.tokensOf(copy, snapshot), part);
+    return snapshot && web.rightOf(copy, snapshot);
+  };
   const asked = row.targets.filter((target) => target >= 0).length;
-  assert.deepEqual(draw(null), [0, asked]);
+  draw(null);
   assert.deepEqual(texts('.learn-read'), words);
   assert.deepEqual(texts('.learn-right'), row.targets.map((target) => (target < 0 ? '' : letters[target]))); // prettier-ignore
   assert.deepEqual(texts('.asked .learn-answer'), new Array(asked).fill('·'));
@@ -74,7 +77,7 @@ test('learn: the probe token by token, and how many answers are right', () => {
   const other = (target) => (target + 1) % 16;
   const some = row.targets.map((target, i) => [target, other(target), 99][i % 3]);
   const right = row.targets.filter((target, i) => target >= 0 && i % 3 === 0).length;
-  assert.deepEqual(draw(some), [right, asked]);
+  assert.deepEqual(draw(some), { right, asked });
   assert.equal(all('.is-right').length, right);
   assert.equal(all('.is-wrong').length, asked - right);
   all('li.asked').forEach((item) => {
@@ -83,6 +86,6 @@ test('learn: the probe token by token, and how many answers are right', () => {
     assert.equal(item.classList.contains('is-right'), answer === wanted);
   });
   const item = one('li');
-  assert.deepEqual(draw(row.targets), [asked, asked]);
+  assert.deepEqual(draw(row.targets), { right: asked, asked });
   assert.equal(one('li'), item, 'other answers are no reason to make it anew');
 });

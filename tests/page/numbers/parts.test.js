@@ -17,6 +17,8 @@ const web = await modules(
   'features/panel',
   'features/block/page/depth_part',
   'features/learn/page/controls',
+  'features/learn/page/settings_of_state',
+  '../../node_modules/lit-html/lit-html',
   'domain/tokenizer',
 );
 
@@ -97,9 +99,10 @@ describe('model: parts without an answer', () => {
 
 test('numbers that are typed are brought between the limits that a link has', () => {
   const setup = document.createElement('div');
-  setup.innerHTML = web.MODEL_CONTROLS;
   const changes = [];
-  web.listen(setup, (patch) => changes.push(patch));
+  const change = (patch) => changes.push(patch);
+  const settings = web.settingsOf(initial, '');
+  web.render(web.modelControls({ settings, state: initial, change }), setup);
   const [next, write] = [web.NextPart, web.WritePart].map((Part) => put(Part, 'state-change'));
   const fields = {
     learnSeed: setup.querySelector('[name=seed]'),

@@ -1,73 +1,63 @@
 import '../../ui/plot.css';
 import './style.css';
-import { formatFragment } from '../../state/state';
+import type { TemplateResult } from 'lit-html';
 import type { Figure } from '../../ui/export_figure';
-import { Panel, type View } from '../panel';
-import { changesFor, SERIES } from './page/experiments';
-import { EXPERIMENTS, type Experiment, type Settings } from './shared/run_settings';
+import { LitPanel } from '../lit_panel';
+import type { View } from '../panel';
 import { learnFigure } from './page/figure';
-import { probeText } from './page/head_maps';
+import { LargeMap, probeText } from './page/head_maps';
+import { panelOf } from './page/panel_view';
+import { RunGuess } from './page/run_guess';
+import { momentOf, type Scene } from './page/scene';
 import { settingsOf, tuningOf } from './page/settings_of_state';
-import { PanelView } from './page/panel_view';
-import { listen } from './page/controls';
-import { TEMPLATE } from './page/panel_html';
-import { t } from './feature';
 import { spokenOf } from './page/status_texts';
 import { Training } from './page/training_client';
+import type { Settings } from './shared/run_settings';
+import type { LearnState } from './state';
+import { t } from './feature';
 
 /** Pause between two sentences of the live region while it trains, in milliseconds. */
 const SPEAKS_EVERY = 5000;
 /** Pictures that move are drawn so seldom for those who do not want movement, in milliseconds. */
 const CALM = 500;
 
+const settingsNow = (state: LearnState) => settingsOf(state, t('learn.text.own'));
+
 /** A small model that is trained in front of the reader. */
-class LearnPanel extends Panel {
+class LearnPanel extends LitPanel {
   #view: View | null = null;
   #frame = 0;
   /** The timer that asks for the next news where nothing should move much. */
   #calm = 0;
+  /** Counts what changes besides the view: the runs, the guess, and the crosshair. */
+  #changes = 0;
   #spoken = -Infinity;
   #wasPlaying = false;
-  #screen: PanelView | null = null;
+  #said = '';
+  #large: LargeMap | null = null;
+  readonly #guess = new RunGuess(() => this.#redraw());
   readonly training = new Training({
-    onChange: () => this.#later(),
+    onChange: () => this.#redraw(),
     onSaved: ({ settings, step }, bytes) => this.#open(settings, step, bytes),
   });
 
-  protected template(): string {
-    return TEMPLATE;
-  }
-
-  protected override ready(): void {
-    this.#screen = new PanelView(this, {
-      choose: (map) => this.change({ learnMap: this.#view?.state.learnMap === map ? null : map }),
-      redraw: () => this.#later(),
-    });
-    const form = this.find('.learn-setup', HTMLFormElement);
-    form.addEventListener('submit', (event) => event.preventDefault());
-    listen(this, (patch) => this.change(patch));
-    this.addEventListener('click', (event) => this.#clicked(event));
-    const scrub = this.find('[name=scrub]', HTMLInputElement);
-    scrub.addEventListener('input', () => this.#look(scrub.valueAsNumber));
-    const text = this.find('[name=text]', HTMLTextAreaElement);
-    text.addEventListener('change', () => this.change({ learnText: text.value || null }));
-    const compare = this.find('[name=compare]', HTMLInputElement);
-    compare.addEventListener('change', () => this.change({ learnCompare: compare.checked }));
-  }
-
-  update(view: View): void {
+  override update(view: View): void {
+    const { state } = view;
+    const settings = settingsNow(state);
     this.#view = view;
-    this.training.setSpeed(view.state.learnSpeed);
-    const settings = this.#settings;
-    if (settings) this.training.tune(settings, tuningOf(view.state, settings));
-    this.#later();
-  }
-
-  get #settings(): Settings | null {
-    return this.#view && settingsOf(this.#view.state, t('learn.text.own'));
+    this.training.setSpeed(state.learnSpeed);
+    this.training.tune(settings, tuningOf(state, settings));
+    // Others look for its controls after the first update.
+    if (this.firstChild) this.#later();
+    else this.#draw();
   }
 
   // ---- drawing: once a frame at most ----
+
+  #redraw(): void {
+    this.#changes += 1;
+    this.#later();
+  }
 
   #later(): void {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#draw());
@@ -75,87 +65,52 @@ class LearnPanel extends Panel {
 
   #draw(): void {
     this.#frame = 0;
-    const [view, settings, screen, { training }] = [this.#view, this.#settings, this.#screen, this];
-    if (!view || !settings || !screen) return;
-    screen.draw({ view, settings, training });
-    this.#links(view);
-    this.#speak();
-    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) training.drawn();
+    if (this.#view) super.update(this.#view);
+  }
+
+  protected inputs({ state, look }: View): readonly unknown[] {
+    return [state, look, this.#changes];
+  }
+
+  protected render(view: View): TemplateResult {
+    this.#say();
+    return panelOf(this.#scene(view));
+  }
+
+  #scene({ state, look }: View): Scene {
+    return {
+      ...{ state, look, settings: settingsNow(state), training: this.training },
+      ...{ guess: this.#guess, said: this.#said },
+      change: (patch) => this.change(patch),
+      redraw: () => this.#redraw(),
+    };
+  }
+
+  /** When it rests, and now and then while it trains. */
+  #say(): void {
+    const { current, playing } = this.training;
+    const now = performance.now();
+    const rested = this.#wasPlaying && !playing;
+    this.#wasPlaying = playing;
+    const isTime = rested || (playing && now - this.#spoken >= SPEAKS_EVERY);
+    if (!current || current.step === 0 || !isTime) return;
+    this.#spoken = now;
+    this.#said = spokenOf(current);
+  }
+
+  protected override rendered(view: View): void {
+    const { seen, snapshot, chosen } = momentOf(this.#scene(view));
+    if (snapshot && chosen !== null) {
+      this.#large ??= new LargeMap(this.find('.learn-large', HTMLElement));
+      this.#large.draw(seen, snapshot, chosen, view.look);
+    }
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.training.drawn();
     else if (this.#calm === 0) this.#calm = window.setTimeout(() => this.#rested(), CALM);
   }
 
   #rested(): void {
     this.#calm = 0;
     this.training.drawn();
-  }
-
-  #links({ state }: View): void {
-    if (!this.changed(state.language, state)) return;
-    for (const experiment of [null, ...EXPERIMENTS]) {
-      const name = `[data-experiment="${experiment ?? ''}"]`;
-      const link = this.find(name, HTMLAnchorElement); // not a new one: it may have the focus
-      this.setText(name, t(`learn.experimentName.${experiment ?? 'own'}`));
-      link.href = formatFragment({ ...state, panel: 'learn', ...changesFor(experiment) });
-      if (state.learnExperiment === experiment) link.setAttribute('aria-current', 'true');
-      else link.removeAttribute('aria-current');
-    }
-  }
-
-  /** When it rests, and now and then while it trains. */
-  #speak(): void {
-    const { current, playing } = this.training;
-    const now = performance.now();
-    const rested = this.#wasPlaying && !playing;
-    this.#wasPlaying = playing;
-    if (
-      !current ||
-      current.step === 0 ||
-      (!rested && (!playing || now - this.#spoken < SPEAKS_EVERY))
-    ) {
-      return;
-    }
-    this.#spoken = now;
-    this.setText('[data-said]', spokenOf(current));
-  }
-
-  // ---- presses ----
-
-  #look(step: number): void {
-    const last = this.training.current?.step ?? 0;
-    this.training.look(step >= last ? null : step);
-  }
-
-  #clicked(event: MouseEvent): void {
-    const target = event.target instanceof Element ? event.target : null;
-    const link = target?.closest<HTMLElement>('[data-experiment]')?.dataset['experiment'];
-    // With a key held the browser opens it elsewhere.
-    if (link !== undefined && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
-      event.preventDefault();
-      this.change(changesFor((link || null) as Experiment | null));
-    }
-    const what = target?.closest<HTMLElement>('[data-do]')?.dataset['do'];
-    if (what) this.#do(what);
-  }
-
-  #do(what: string): void {
-    const [settings, view, { training }] = [this.#settings, this.#view, this];
-    if (!settings || !view) return;
-    const { learnSpeed, learnCompare, learnSeed, learnExperiment } = view.state;
-    if (what === 'play' && training.playing) training.pause();
-    else if (what === 'play') training.play(settings, learnSpeed, learnCompare);
-    else if (what === 'step') training.step(settings, learnCompare);
-    else if (what === 'restart') training.restart(settings, learnCompare);
-    else if (what === 'forget') training.forgetKept();
-    else if (what === 'live') training.look(null);
-    else if (what === 'open') training.save();
-    else if (what === 'noise') training.learnNoise(learnSeed);
-    else if (what === 'heads') {
-      const tried = SERIES[learnExperiment === 'names' ? 'names' : 'overfit'];
-      training.playAll(
-        tried.map((part) => ({ ...settings, ...part })),
-        learnSpeed,
-      );
-    }
   }
 
   /** Has the panel of trained models load a run, with the row that is shown here as its text. */
@@ -166,9 +121,8 @@ class LearnPanel extends Panel {
     this.dispatchEvent(new CustomEvent('run-opened', { bubbles: true, detail }));
   }
 
-  override figure(): Promise<Figure | null> {
-    const settings = this.#settings;
-    return Promise.resolve(settings && learnFigure(this.training, settings));
+  override figure({ state }: View): Promise<Figure | null> {
+    return Promise.resolve(learnFigure(this.training, settingsNow(state)));
   }
 }
 

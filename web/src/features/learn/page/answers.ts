@@ -1,77 +1,47 @@
-import { setText } from '../../../ui/dom';
+import { html, type TemplateResult } from 'lit-html';
 import { probeOf } from './head_maps';
 import type { Snapshot, Writing } from '../shared/protocol';
 import { taskCalled } from './settings_of_state';
 import type { Settings } from '../shared/run_settings';
 
+/** How many answers to the probe are right, of how many that are asked for. */
+export function rightOf(
+  settings: Settings,
+  { answers }: Snapshot,
+): { right: number; asked: number } {
+  const { targets } = probeOf(settings).row;
+  const isRight = (target: number, place: number) => target >= 0 && answers[place] === target;
+  return {
+    right: targets.filter(isRight).length,
+    asked: targets.filter((target) => target >= 0).length,
+  };
+}
+
 /** The probe token by token: what is read, what the model answers, and what is right. */
-export class Answers {
-  readonly #list: HTMLElement;
-  #made = '';
-
-  constructor(list: HTMLElement) {
-    this.#list = list;
-  }
-
-  #make(settings: Settings, language: string): void {
-    const made = `${settings.task} ${settings.text} ${language}`;
-    if (made === this.#made) return;
-    this.#made = made;
-    const { row, words } = probeOf(settings);
-    const { answers } = taskCalled(settings.task, settings.text);
-    this.#list.replaceChildren(
-      ...row.targets.map((target, place) => {
-        const item = document.createElement('li');
-        const right = target < 0 ? '' : (answers[target] ?? '');
-        for (const [kind, text] of [
-          ['read', words[place] ?? ''],
-          ['answer', ''],
-          ['right', right],
-        ] as const) {
-          const part = document.createElement('span');
-          part.className = `learn-${kind}`;
-          part.textContent = text;
-          item.append(part);
-        }
-        item.classList.toggle('asked', target >= 0);
-        return item;
-      }),
-    );
-  }
-
-  /** Returns how many answers are right, of how many that are asked for. */
-  draw(settings: Settings, snapshot: Snapshot | null, language: string): readonly [number, number] {
-    this.#make(settings, language);
-    const { row } = probeOf(settings);
-    const { answers } = taskCalled(settings.task, settings.text);
-    let right = 0;
-    row.targets.forEach((target, place) => {
-      const item = this.#list.children[place];
-      const shown = item?.querySelector('.learn-answer');
-      if (!item || !shown || target < 0) return;
-      const answer = snapshot?.answers[place];
-      const isRight = answer === target;
-      if (isRight) right++;
-      setText(shown, answer === undefined ? '·' : (answers[answer] ?? '?'));
-      item.classList.toggle('is-right', isRight);
-      item.classList.toggle('is-wrong', snapshot !== null && !isRight);
-    });
-    return [right, row.targets.filter((target) => target >= 0).length];
-  }
+export function tokensOf(settings: Settings, snapshot: Snapshot | null): TemplateResult[] {
+  const { row, words } = probeOf(settings);
+  const { answers } = taskCalled(settings.task, settings.text);
+  return row.targets.map((target, place) => {
+    const read = html`<span class="learn-read">${words[place] ?? ''}</span>`;
+    if (target < 0) {
+      return html`<li>${read}<span class="learn-answer"></span><span class="learn-right"></span></li>`;
+    }
+    const answer = snapshot?.answers[place];
+    const verdict = answer === target ? 'asked is-right' : 'asked is-wrong';
+    const said = answer === undefined ? '·' : (answers[answer] ?? '?');
+    return html`<li class=${snapshot ? verdict : 'asked'}>${read}<span class="learn-answer">${said}</span><span class="learn-right">${answers[target] ?? ''}</span></li>`;
+  });
 }
 
 /** What the model wrote by itself, its mistakes marked. */
-export function writingNodes(settings: Settings, { given, written, right }: Writing): Node[] {
+export function writtenOf(settings: Settings, { given, written, right }: Writing): TemplateResult {
   const { words, answers } = taskCalled(settings.task, settings.text);
-  const begin = document.createElement('span');
-  begin.className = 'learn-given';
-  begin.textContent = given.map((id) => words[id] ?? '').join('');
-  const marks = written.map((id, i) => {
-    const mark = document.createElement(id === right[i] ? 'span' : 'del');
-    mark.textContent = answers[id] ?? words[id] ?? '?';
-    return mark;
-  });
-  return [begin, ...marks];
+  const mark = (id: number, i: number) => {
+    const word = answers[id] ?? words[id] ?? '?';
+    return id === right[i] ? html`<span>${word}</span>` : html`<del>${word}</del>`;
+  };
+  const begin = given.map((id) => words[id] ?? '').join('');
+  return html`<span class="learn-given">${begin}</span>${written.map(mark)}`;
 }
 
 export function rightText(settings: Settings, { right }: Writing): string {

@@ -1,6 +1,7 @@
-import type { Limits } from '../../../state/field';
-import { LIMITS } from '../../../state/state';
-import { find } from '../../../ui/dom';
+import { html, type TemplateResult } from 'lit-html';
+import type { NumberField } from '../../../state/field';
+import { numeric, options, typedText, withValue } from '../../../ui/lit/controls';
+import type { Content } from '../../../ui/lit/texts';
 import { changesForTask } from './experiments';
 import {
   DROPOUTS,
@@ -13,8 +14,16 @@ import {
 } from '../shared/run_settings';
 import { learnFields, type LearnState } from '../state';
 import { tuningOf } from './settings_of_state';
+import { t, type Key } from '../feature';
 
 type Patch = Partial<LearnState>;
+
+/** What the controls show, and what takes their changes. */
+export interface Controlled {
+  readonly settings: Settings;
+  readonly state: LearnState;
+  readonly change: (patch: Patch) => void;
+}
 
 /** A list to choose from: its options, whose words are texts where they are no numbers and have no label, and what they mean. */
 interface Choice {
@@ -93,69 +102,77 @@ const MODEL: readonly Choice[] = [
     value: ({ samples }) => samples ?? 'all',
   },
 ];
-const CHOICES = [TASK, ...TUNING, ...MODEL];
 
-function select({ key, options, label }: Choice): string {
-  const written = options.map((value) => {
-    const plain = label ? label(value) : typeof value === 'number' ? String(value) : null;
-    const words = plain === null ? ` data-t="learn.${key}.${value}">` : `>${plain}`;
-    return `<option value="${value}"${words}</option>`;
-  });
-  return `
-    <label class="learn-control"><span data-t="learn.set.${key}"></span>
-      <select name="${key}">${written.join('')}</select></label>`;
+/** A link may have set another number than those that are offered: then it is offered, too. */
+function select(choice: Choice, { settings, state, change }: Controlled): TemplateResult {
+  const { key, label } = choice;
+  const now = choice.value(settings, state);
+  const offered = choice.options.includes(now) ? choice.options : [...choice.options, now];
+  const wordsOf = (value: string | number) => {
+    if (label) return label(value);
+    return typeof value === 'number' ? String(value) : t(`learn.${key}.${value}` as Key);
+  };
+  return html`
+    <label class="learn-control"><span>${t(`learn.set.${key}` as Key)}</span>
+      <select name=${key} @change=${withValue((value) => change(choice.patch(value)))}>${options(
+        offered.map((value) => [String(value), wordsOf(value)] as const),
+        String(now),
+      )}</select></label>`;
 }
 
-const number = (key: string, [low, high]: Limits, step: number | 'any') => `
-  <label class="learn-control"><span data-t="learn.set.${key}"></span>
-    <input name="${key}" type="number" min="${low}" max="${high}" step="${step}"></label>`;
+/** What is typed is read as a link is. */
+const number = (
+  key: 'seed' | 'temperature',
+  [field, step]: readonly [field: NumberField, step: number | 'any'],
+  value: number,
+  take: (value: number) => void,
+): TemplateResult => html`
+  <label class="learn-control"><span>${t(`learn.set.${key}`)}</span>
+    <input name=${key} type="number" min=${field.limits[0]} max=${field.limits[1]} step=${step} ${numeric(
+      { value, nearest: (typed) => field.read(String(typed)) ?? typed, take },
+    )}></label>`;
 
-export const TASK_CONTROL = select(TASK);
+/** What the model is made of, and what it is trained on. */
+export const modelControls = (of: Controlled): Content => [
+  number('seed', [learnFields.learnSeed, 1], of.settings.seed, (learnSeed) =>
+    of.change({ learnSeed }),
+  ),
+  ...MODEL.map((choice) => select(choice, of)),
+  number(
+    'temperature',
+    [learnFields.learnTemperature, 'any'],
+    of.settings.temperature,
+    (learnTemperature) => of.change({ learnTemperature }),
+  ),
+];
 
 /** How quickly it goes, and what acts from the next step on. */
-export const TUNING_CONTROLS = TUNING.map(select).join('');
+export const tuningControls = (of: Controlled): Content =>
+  TUNING.map((choice) => select(choice, of));
 
-/** What a run begins with: what the model is made of, and what it is trained on. */
-export const MODEL_CONTROLS =
-  number('seed', LIMITS.learnSeed, 1) +
-  MODEL.map(select).join('') +
-  number('temperature', LIMITS.learnTemperature, 'any');
-
-function patchOf(name: string, value: string): Patch | null {
-  const choice = CHOICES.find(({ key }) => key === name);
-  if (choice) return choice.patch(value);
-  // What is typed is read as a link is.
-  if (name === 'seed') {
-    const learnSeed = learnFields.learnSeed.read(value);
-    return learnSeed === undefined ? null : { learnSeed };
-  }
-  if (name === 'temperature') {
-    const learnTemperature = learnFields.learnTemperature.read(value);
-    return learnTemperature === undefined ? null : { learnTemperature };
-  }
-  return null;
+/** What a run begins with. */
+export function setup(of: Controlled): TemplateResult {
+  const { settings, change } = of;
+  const { task, text } = settings;
+  return html`<form class="learn-setup" @submit=${(event: Event) => event.preventDefault()}>
+    <div data-control>${select(TASK, of)}</div>
+    <details class="learn-model"><summary>${t('learn.model')}</summary>
+      <div class="learn-controls">${modelControls(of)}</div>
+      <p class="hint">${t('learn.modelHint')}</p>
+    </details>
+    <p class="learn-task">${t(`learn.story.${task}`)}</p>
+    <label class="learn-text" ?hidden=${task !== 'characters'}><span>${t('learn.set.text')}</span>
+      <textarea name="text" rows="3" maxlength="1000" spellcheck="false"
+        @change=${withValue((value) => change({ learnText: value || null }))} ${typedText(text, (each) => each)}></textarea>
+      <span class="hint">${t('learn.textHint')}</span></label>
+  </form>`;
 }
 
-/** Passes on what is chosen. */
-export function listen(root: HTMLElement, change: (patch: Patch) => void): void {
-  root.addEventListener('change', ({ target }) => {
-    if (!(target instanceof HTMLSelectElement || target instanceof HTMLInputElement)) return;
-    const patch = patchOf(target.name, target.value);
-    if (patch) change(patch);
-  });
-}
-
-/** Shows what holds, except where somebody is typing. */
-export function show(root: HTMLElement, settings: Settings, state: LearnState): void {
-  const put = (element: HTMLSelectElement | HTMLInputElement, value: string | number) => {
-    if (element !== document.activeElement || element instanceof HTMLSelectElement) {
-      if (element.value !== String(value)) element.value = String(value);
-    }
-  };
-  for (const choice of CHOICES) {
-    const element = find(root, `[name=${choice.key}]`, HTMLSelectElement);
-    put(element, choice.value(settings, state));
-  }
-  put(find(root, '[name=seed]', HTMLInputElement), settings.seed);
-  put(find(root, '[name=temperature]', HTMLInputElement), settings.temperature);
-}
+/** A button of what is done with runs. */
+export const barButton = (
+  what: string,
+  words: string,
+  press: () => void,
+  hidden = false,
+): TemplateResult =>
+  html`<button type="button" class="bar-button" data-do=${what} ?hidden=${hidden} @click=${press}>${words}</button>`;

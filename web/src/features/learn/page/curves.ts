@@ -3,6 +3,8 @@ import { niceTicks, shape, type Mark, type Pen } from '../../../ui/plot';
 import { t } from '../feature';
 import type { RunRecord } from './run_record';
 import { tuningChange } from './settings_diff';
+import { taskCalled } from './settings_of_state';
+import type { Settings } from '../shared/run_settings';
 
 export const CURVE_HEIGHT = 190;
 /** Points of a curve; more would fall on the same pixels. */
@@ -46,6 +48,20 @@ export interface CurveInput {
   readonly steps: number;
   /** The step that is looked at. */
   readonly looked: number | null;
+}
+
+/** The axis holds at least what a run of this task takes, so that it does not move all the time. */
+export function stepsOf(
+  { current, kept }: Pick<CurveInput, 'current' | 'kept'>,
+  settings: Settings,
+): number {
+  const runs = [...kept, current ?? { step: 0, settings }];
+  return Math.max(
+    ...runs.map((run) => {
+      const { task, text } = run.settings;
+      return Math.max(taskCalled(task, text).defaults.budget, run.step);
+    }),
+  );
 }
 
 const all = ({ current, kept }: CurveInput) => (current ? [current, ...kept] : [...kept]);

@@ -1,13 +1,12 @@
 import { raster, stacked, text, type Drawing, type Figure } from '../../../ui/export_figure';
 import { filePen } from '../../../ui/plot';
-import { CURVE_HEIGHT, drawCurves } from './curves';
+import { CURVE_HEIGHT, drawCurves, stepsOf } from './curves';
 import { probeOf, scoresAt } from './head_maps';
 import { LEVELS } from '../shared/noise_levels';
 import type { NoiseNews, Snapshot } from '../shared/protocol';
 import { drawNoise, NOISE_HEIGHT } from './noise_chart';
 import { paintMap } from './paint_map';
-import type { RunRecord } from './run_record';
-import { shownOf, stepsOf } from './panel_view';
+import { shownOf, type RunRecord } from './run_record';
 import type { Settings } from '../shared/run_settings';
 import { t } from '../feature';
 import { statusOf } from './status_texts';

@@ -1,10 +1,14 @@
+import { html, noChange, nothing, type ElementPart, type TemplateResult } from 'lit-html';
+import { Directive, directive } from 'lit-html/directive.js';
+import { keyed } from 'lit-html/directives/keyed.js';
+import type { Cell } from '../../../ui/matrix/cell';
 import { PaintedMatrix } from '../../../ui/matrix/painted_matrix';
-import { find } from '../../../ui/dom';
+import { find, setText } from '../../../ui/dom';
+import type { Content } from '../../../ui/lit/texts';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import { paintMap } from './paint_map';
 import type { Snapshot } from '../shared/protocol';
-import type { RunRecord } from './run_record';
 import { taskCalled } from './settings_of_state';
 import { BORN, SCORES_OF, type ScoreId } from '../shared/head_scores';
 import type { Settings } from '../shared/run_settings';
@@ -13,7 +17,20 @@ import { probe } from '../shared/tasks';
 import { t } from '../feature';
 
 /** Heads of a layer in the state: layer and head as one number. */
-export const MOST_HEADS = 8;
+const MOST_HEADS = 8;
+
+const placeOf = (map: number) => [Math.floor(map / MOST_HEADS), map % MOST_HEADS] as const;
+
+/** What the map of such a number is called. */
+export function mapName(map: number): string {
+  const [layer, head] = placeOf(map);
+  return t('learn.mapName', { layer: layer + 1, head: head + 1 });
+}
+
+export function isHead({ layers, heads }: Settings, map: number): boolean {
+  const [layer, head] = placeOf(map);
+  return layer < layers && head < heads;
+}
 
 const probes = new WeakMap<Task, { row: Row; words: readonly string[] }>();
 
@@ -53,103 +70,106 @@ export function scoresAt(
   return SCORES_OF[task].map((id, i) => ({ id, value: scores[i * layers * heads + index]! }));
 }
 
-/** A grid of maps, layers below each other and heads side by side. Each is a button that enlarges it. */
-export class MapGrid {
-  readonly #root: HTMLElement;
-  readonly #choose: ((layer: number, head: number) => void) | null;
-  #made = '';
-
-  constructor(root: HTMLElement, choose: ((layer: number, head: number) => void) | null) {
-    this.#root = root;
-    this.#choose = choose;
-    root.addEventListener('click', ({ target }) => {
-      const button = target instanceof Element ? target.closest('button') : null;
-      const { layer, head } = button?.dataset ?? {};
-      if (layer !== undefined && head !== undefined) choose?.(Number(layer), Number(head));
-    });
+class Painted extends Directive {
+  #weights: Float32Array | null = null;
+  render(_weights: Float32Array | null, _offset: number, _side: number): typeof noChange {
+    return noChange;
   }
-
-  #make({ layers, heads, task }: Settings, language: string): void {
-    const made = `${layers} ${heads} ${task} ${language}`;
-    if (made === this.#made) return;
-    this.#made = made;
-    const element = this.#choose ? 'button type="button"' : 'div';
-    const one = (layer: number, head: number) => `
-      <${element} class="learn-map" data-layer="${layer}" data-head="${head}">
-        <canvas aria-hidden="true"></canvas>
-        <span class="visually-hidden">${t('learn.mapName', { layer: layer + 1, head: head + 1 })}</span>
-        <span class="learn-scores">${SCORES_OF[task].map(() => '<span></span>').join('')}</span>
-      </${element.split(' ')[0]}>`;
-    const rows = Array.from({ length: layers }, (_, layer) => {
-      const maps = Array.from({ length: heads }, (_each, head) => one(layer, head));
-      return `<div class="learn-layer"><span class="learn-layer-name">${t('learn.layer', { layer: layer + 1 })}</span>
-        <div class="learn-heads" data-heads="${heads}">${maps.join('')}</div></div>`;
-    });
-    this.#root.innerHTML = rows.join('');
-  }
-
-  draw(
-    settings: Settings,
-    snapshot: Snapshot | null,
-    chosen: number | null,
-    language: string,
-  ): void {
-    this.#make(settings, language);
-    const side = probeOf(settings).row.ids.length;
-    this.#root.querySelectorAll<HTMLElement>('.learn-map').forEach((element, index) => {
-      const [layer, head] = [Math.floor(index / settings.heads), index % settings.heads];
-      const canvas = find(element, 'canvas', HTMLCanvasElement);
-      if (this.#choose) {
-        element.setAttribute('aria-pressed', String(chosen === layer * MOST_HEADS + head));
-      }
-      if (!snapshot) return;
-      paintMap(canvas, snapshot.weights, index * side * side, side);
-      const scores = scoresAt(snapshot, settings, index);
-      element.querySelectorAll('.learn-scores span').forEach((place, i) => {
-        const { id, value } = scores[i]!;
-        place.textContent = `${t(`learn.short.${id}`)} ${value.toFixed(2)}`;
-        place.classList.toggle('born', value > BORN);
-      });
-    });
+  override update(
+    { element }: ElementPart,
+    [weights, offset, side]: Parameters<Painted['render']>,
+  ): typeof noChange {
+    if (weights && weights !== this.#weights) {
+      paintMap(element as HTMLCanvasElement, weights, offset, side);
+      this.#weights = weights;
+    }
+    return noChange;
   }
 }
+/** In the tag of a canvas: the map of a head, which stays until there are other weights. */
+const painted = directive(Painted);
 
-/** One map with the tokens of the probe on both sides. */
+/** A score below a map, which stays until there is another one. */
+function scoreOf(id: ScoreId, value: number | undefined): TemplateResult {
+  const isKnown = value !== undefined;
+  const mark = isKnown && value > BORN ? 'born' : nothing;
+  const words = isKnown ? `${t(`learn.short.${id}`)} ${value.toFixed(2)}` : noChange;
+  return html`<span class=${isKnown ? mark : noChange}>${words}</span>`;
+}
+
+interface Choice {
+  /** 8 times the layer plus the head. */
+  readonly chosen: number | null;
+  readonly choose: (map: number) => void;
+}
+
+/** The map of a head and its scores: with a choice a button that enlarges it. */
+function mapOf(
+  settings: Settings,
+  snapshot: Snapshot | null,
+  [layer, head]: readonly [number, number],
+  choice: Choice | null,
+): TemplateResult {
+  const index = layer * settings.heads + head;
+  const number = layer * MOST_HEADS + head;
+  const side = probeOf(settings).row.ids.length;
+  const scores = snapshot && scoresAt(snapshot, settings, index);
+  const map = html`
+    <canvas aria-hidden="true" ${painted(snapshot?.weights ?? null, index * side * side, side)}></canvas>
+    <span class="visually-hidden">${mapName(number)}</span>
+    <span class="learn-scores">${SCORES_OF[settings.task].map((id, i) => scoreOf(id, scores?.[i]?.value))}</span>`;
+  if (!choice) {
+    return html`<div class="learn-map" data-layer=${layer} data-head=${head}>${map}</div>`;
+  }
+  return html`<button type="button" class="learn-map" data-layer=${layer} data-head=${head}
+    aria-pressed=${choice.chosen === number} @click=${() => choice.choose(number)}>${map}</button>`;
+}
+
+/** A grid of maps, layers below each other and heads side by side. Those of another grid have other canvases. */
+export function mapGrid(
+  settings: Settings,
+  snapshot: Snapshot | null,
+  choice: Choice | null = null,
+): Content {
+  const { layers, heads, task } = settings;
+  const layerOf = (layer: number) => html`
+    <div class="learn-layer"><span class="learn-layer-name">${t('learn.layer', { layer: layer + 1 })}</span>
+      <div class="learn-heads" data-heads=${heads}>${Array.from({ length: heads }, (_, head) =>
+        mapOf(settings, snapshot, [layer, head], choice),
+      )}</div></div>`;
+  const all = Array.from({ length: layers }, (_, layer) => layerOf(layer));
+  return keyed(`${layers} ${heads} ${task}`, all);
+}
+
+/** One map with the tokens of the probe on both sides, and the weight under its crosshair in words. */
 export class LargeMap {
+  readonly #view: MatrixView;
   readonly #matrix: PaintedMatrix;
-  #weights: Float32Array = new Float32Array();
-  #side = 0;
+  readonly #told: HTMLElement;
 
-  constructor(matrix: MatrixView) {
-    this.#matrix = new PaintedMatrix(matrix);
+  constructor(root: HTMLElement) {
+    this.#view = find(root, 'qkv-matrix', MatrixView);
+    this.#matrix = new PaintedMatrix(this.#view);
+    this.#told = find(root, '.learn-cell', HTMLElement);
   }
 
-  draw(record: RunRecord, snapshot: Snapshot, chosen: number, look: number): void {
-    const { settings } = record;
-    const { row, words } = probeOf(settings);
-    const [layer, head] = [Math.floor(chosen / MOST_HEADS), chosen % MOST_HEADS];
-    const side = row.ids.length;
+  draw(settings: Settings, { weights }: Snapshot, chosen: number, look: number): void {
+    const { words } = probeOf(settings);
+    const [layer, head] = placeOf(chosen);
+    const side = words.length;
     const offset = (layer * settings.heads + head) * side * side;
-    this.#weights = snapshot.weights.subarray(offset, offset + side * side);
-    this.#side = side;
-    const name = t('learn.mapName', { layer: layer + 1, head: head + 1 });
-    this.#matrix.show(this.#model(words, name, look), (cells) =>
-      paintMap(cells, this.#weights, 0, side),
-    );
-  }
-
-  #model(words: readonly string[], name: string, look: number): MatrixModel {
-    return {
-      ...{ rows: words.length, cols: words.length, rowLabels: words, colLabels: words },
-      ...{ rowHeight: 'square', look, name, bracket: null },
-      home: { row: words.length - 1, col: 0 },
-      describe: ({ row, col }) => this.describe(words, row, col),
+    const describe = ({ row, col }: Cell) =>
+      t('learn.cell', {
+        ...{ row, query: words[row] ?? '', col, key: words[col] ?? '' },
+        weight: digits(weights[offset + row * side + col] ?? NaN, 4),
+      });
+    const model: MatrixModel = {
+      ...{ rows: side, cols: side, rowLabels: words, colLabels: words, rowHeight: 'square' },
+      ...{ name: mapName(chosen), look, bracket: null, describe },
+      home: { row: side - 1, col: 0 },
     };
-  }
-
-  /** One weight in words. */
-  describe(words: readonly string[], row: number, col: number): string {
-    const weight = digits(this.#weights[row * this.#side + col] ?? NaN, 4);
-    return t('learn.cell', { row, query: words[row] ?? '', col, key: words[col] ?? '', weight });
+    this.#matrix.show(model, (cells) => paintMap(cells, weights, offset, side));
+    const { shown } = this.#view;
+    setText(this.#told, shown ? describe(shown) : '');
   }
 }

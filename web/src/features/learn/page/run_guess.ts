@@ -1,4 +1,7 @@
+import { html, type TemplateResult } from 'lit-html';
+import { live } from 'lit-html/directives/live.js';
 import { sentences } from '../../../i18n/i18n';
+import type { Content } from '../../../ui/lit/texts';
 import { digits } from '../../../ui/numbers';
 import { ANSWERS, outcomeOf, questionOf, type Answer, type Outcome } from './guess_outcome';
 import type { RunRecord } from './run_record';
@@ -7,7 +10,7 @@ import type { Settings } from '../shared/run_settings';
 import { t } from '../feature';
 
 /** Whether a run with some settings answers the question that is put before others. */
-export function answers(run: Settings, asked: Settings): boolean {
+function answers(run: Settings, asked: Settings): boolean {
   const anyLayers = questionOf(asked) === 'layers' && run.layers < 3;
   return sameSettings(anyLayers ? { ...run, layers: asked.layers } : run, asked);
 }
@@ -27,79 +30,37 @@ function found(outcome: Outcome): string {
  * answer can be changed until the run begins, and it is told only when the run has got so far.
  */
 export class RunGuess {
-  readonly #root: HTMLElement;
-  #settings: Settings | null = null;
-  #guessed: { settings: Settings; answer: Answer } | null = null;
-  #drawn = '';
+  readonly #changed: () => void;
+  #guessed: { readonly settings: Settings; readonly answer: Answer } | null = null;
 
-  constructor(root: HTMLElement, changed: () => void) {
-    this.#root = root;
-    root.addEventListener('change', ({ target }) => {
-      if (!(target instanceof HTMLInputElement) || !this.#settings) return;
-      this.#guessed = { settings: this.#settings, answer: target.value as Answer };
-      changed();
-    });
+  constructor(changed: () => void) {
+    this.#changed = changed;
   }
 
-  #answerFor(settings: Settings): Answer | null {
-    const guessed = this.#guessed;
-    return guessed && answers(guessed.settings, settings) ? guessed.answer : null;
-  }
-
-  /** `records`: the runs that answer it. */
-  draw(settings: Settings, records: readonly RunRecord[], language: string): void {
-    this.#settings = settings;
+  /** `runs`: those that there are. */
+  render(settings: Settings, runs: readonly RunRecord[]): Content {
     const { budget } = taskCalled(settings.task, settings.text).defaults;
     const question = questionOf(settings);
-    const begun = records.some(({ step }) => step > 0);
-    const answer = this.#answerFor(settings);
-    const outcome = begun ? outcomeOf(question, records, budget) : undefined;
-    const key = [
-      JSON.stringify(settings),
-      begun,
-      answer,
-      outcome?.answer,
-      outcome?.step,
-      language,
-    ].join();
-    if (key === this.#drawn) return;
-    this.#drawn = key;
     const asked = t(`learn.ask.${question}`, { budget });
-    if (!begun) {
-      this.#ask(asked, question, answer);
-      return;
-    }
+    const guessed = this.#guessed;
+    const answer = guessed && answers(guessed.settings, settings) ? guessed.answer : null;
+    const records = runs.filter((run) => answers(run.settings, settings));
+    if (!records.some(({ step }) => step > 0)) return this.#ask(asked, settings, answer);
     const said = answer ? t('learn.youSaid', { answer: t(`learn.say.${answer}`) }) : '';
     const open = question === 'layers' ? 'learn.outcome.openLayers' : 'learn.outcome.open';
-    const told = outcome ? found(outcome) : t(open, { budget });
-    this.#root.textContent = sentences(asked, said, told);
+    const outcome = outcomeOf(question, records, budget);
+    return sentences(asked, said, outcome ? found(outcome) : t(open, { budget }));
   }
 
-  #ask(asked: string, question: keyof typeof ANSWERS, answer: Answer | null): void {
-    const group = document.createElement('fieldset');
-    const legend = document.createElement('legend');
-    legend.textContent = asked;
-    const choices = ANSWERS[question].map((each) => {
-      const label = document.createElement('label');
-      label.className = 'check';
-      const input = document.createElement('input');
-      Object.assign(input, {
-        type: 'radio',
-        name: 'learn-guess',
-        value: each,
-        checked: each === answer,
-      });
-      label.append(input, ` ${t(`learn.say.${each}`)}`);
-      return label;
-    });
-    const hint = document.createElement('span');
-    hint.className = 'hint';
-    hint.textContent = t('learn.askHint');
-    group.append(legend, ...choices, hint);
-    const active = document.activeElement;
-    const focused =
-      active instanceof HTMLInputElement && this.#root.contains(active) ? active.value : null;
-    this.#root.replaceChildren(group);
-    if (focused) this.#root.querySelector<HTMLInputElement>(`[value=${focused}]`)?.focus();
+  #ask(asked: string, settings: Settings, answer: Answer | null): TemplateResult {
+    const choice = (each: Answer) => {
+      const take = () => {
+        this.#guessed = { settings, answer: each };
+        this.#changed();
+      };
+      return html`<label class="check"><input type="radio" name="learn-guess" value=${each}
+        .checked=${live(each === answer)} @change=${take}> ${t(`learn.say.${each}`)}</label>`;
+    };
+    return html`<fieldset><legend>${asked}</legend>${ANSWERS[questionOf(settings)].map(choice)}<span class="hint">${t('learn.askHint')}</span></fieldset>`;
   }
 }

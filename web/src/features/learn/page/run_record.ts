@@ -91,3 +91,7 @@ export class RunRecord {
     return last;
   }
 }
+
+/** What a run shows: its latest maps, or those of the step that is looked at. */
+export const shownOf = (record: RunRecord, looked: number | null): Snapshot | null =>
+  looked === null ? record.latest : (record.shown ?? record.latest);
