@@ -1,6 +1,8 @@
 import { html, render, type TemplateResult } from 'lit-html';
+import type { Size } from '../domain/pixels';
 import { textOf } from '../i18n/i18n';
 import type { State } from '../state/state';
+import { MatrixView } from '../ui/matrix/view';
 import { Panel, type View } from './panel';
 
 /**
@@ -38,6 +40,29 @@ export abstract class LitPanel extends Panel {
   protected override change(patch: Partial<State>): void {
     this.#stale = true;
     super.change(patch);
+  }
+}
+
+/** A panel with a matrix whose cells the worker paints: the panel gives it its model and a place in the template. */
+export abstract class MatrixPanel extends LitPanel {
+  /** It is made once and stays, as its canvas can be handed over only once. */
+  readonly matrix = new MatrixView();
+  /** The name under which the worker paints it. */
+  protected abstract readonly surface: string;
+  #isGiven = false;
+
+  /** Asked for also before there is anything to paint: this is how the worker learns that it is wanted. */
+  override surfaces(): Record<string, Size> {
+    return this.#isGiven ? { [this.surface]: this.matrix.size } : {};
+  }
+
+  protected override ready(): void {
+    this.addEventListener('cell-shown', () => this.refresh());
+  }
+
+  protected override rendered(_view: View): void {
+    if (!this.#isGiven) this.give(this.surface, this.matrix.canvas);
+    this.#isGiven = true;
   }
 }
 
