@@ -49,7 +49,7 @@ inFullRun('every text before and after the language turns', () => {
       assert.deepEqual(
         same,
         [
-          ...['√', 'LayerNorm', 'RMSNorm', 'Dropout'],
+          ...['√', 'Dropout'],
           ...['GPT-2 small', 'GPT-2 XL', 'Llama 3 8B', 'Llama 3 70B', 'logits'],
         ],
         'texts that stayed as they were',

@@ -1,8 +1,14 @@
 import { sentences } from '../../../i18n/i18n';
+import { html, type TemplateResult } from 'lit-html';
+import { live } from 'lit-html/directives/live.js';
+import { unsafeHTML } from 'lit-html/directives/unsafe-html.js';
 import { mean } from '../../../domain/averages';
+import { radios } from '../../../ui/lit/controls';
+import type { Content } from '../../../ui/lit/texts';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../panel';
-import { radiosHtml } from '../../../ui/controls';
+import type { State } from '../../../state/state';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import type { BlockView } from '../worker/frame_feature';
 import { pathLines } from './path_lines';
 import {
@@ -10,120 +16,94 @@ import {
   NORM_TYPES,
   PATHS,
   STREAM,
-  TAPS,
   type NormPlace,
+  type NormType,
   type TapId,
 } from '../shared/constants';
 import { t } from '../feature';
 
-const segments = (name: string, values: readonly string[]) =>
-  radiosHtml(name, values, (value) => `block.${value}`);
-
-const row = (id: TapId, onStream: boolean) => `
-  <label class="block-tap${onStream ? ' on-stream' : ''}">
-    <input type="radio" name="block-tap" value="${id}">
-    <span class="block-name"></span>
-    <span class="block-shape"></span>
-    <span class="block-number" data-mean="${id}"></span>
-    <span class="block-number" data-token="${id}"></span>
-  </label>`;
-
-const isNorm = (id: TapId) => id === 'norm1' || id === 'norm2';
-
-/** Tells apart two rows of the same name for those who cannot see where they stand. */
-function ordinal(number: number): HTMLElement {
-  const element = document.createElement('span');
-  element.className = 'visually-hidden';
-  element.textContent = ` ${number}`;
-  return element;
-}
+const NORMS: readonly TapId[] = ['norm1', 'norm2'];
 
 /** The way of the tokens through the block; each row can be chosen, and then its matrix is shown. */
-export class DiagramPart extends Panel {
-  #place: NormPlace | null = null;
+export class DiagramPart extends LitPanel {
+  /** The latest, which stays while nothing is computed. */
+  #block: BlockView | null = null;
 
-  protected template(): string {
-    return `
+  protected inputs({ state, frame, query, look }: View): readonly unknown[] {
+    return [frame?.block, query, state.blockNorm, state.blockType, state.blockTap, look];
+  }
+
+  protected render({ state, frame, query }: View): TemplateResult {
+    const { blockNorm, blockType } = state;
+    const block = (this.#block = frame?.block ?? this.#block);
+    const token = block?.tokens[query];
+    return html`
       <div class="tools-row" data-control>
-        <div class="control"><span id="block-place-name" data-t="block.place"></span>
-          <fieldset class="segmented" aria-labelledby="block-place-name">${segments('block-place', NORM_PLACES)}</fieldset></div>
-        <div class="control"><span id="block-type-name" data-t="block.type"></span>
-          <fieldset class="segmented" aria-labelledby="block-type-name">${segments('block-type', NORM_TYPES)}</fieldset></div>
+        ${segments('place', NORM_PLACES, blockNorm, (place) => this.change({ blockNorm: place }))}
+        ${segments('type', NORM_TYPES, blockType, (type) => this.change({ blockType: type }))}
       </div>
       <fieldset class="block-path">
-        <legend class="visually-hidden" data-t="block.path"></legend>
+        <legend class="visually-hidden">${t('block.path')}</legend>
         <div class="block-head">
-          <span data-t="block.stream"></span>
-          <span class="block-number" data-t="block.mean"></span>
-          <span class="block-number block-of"></span>
+          <span>${t('block.stream')}</span>
+          <span class="block-number">${t('block.mean')}</span>
+          <span class="block-number block-of">${token === undefined ? '' : t('block.of', { token })}</span>
         </div>
-        <div class="block-rows"></div>
+        <div class="block-rows">${unsafeHTML(pathLines(blockNorm))}${PATHS[blockNorm].map((id) => this.#row(id, state, query))}</div>
       </fieldset>
-      <p class="hint same"></p>`;
+      <p class="hint same">${block && comparisonOf(block)}</p>`;
   }
 
-  protected override ready(): void {
-    this.addEventListener('change', ({ target }) => {
-      if (!(target instanceof HTMLInputElement)) return;
-      const { name, value } = target;
-      const place = NORM_PLACES.find((one) => one === value);
-      const type = NORM_TYPES.find((one) => one === value);
-      const tap = TAPS.find((one) => one === value);
-      if (name === 'block-place' && place) this.change({ blockNorm: place });
-      if (name === 'block-type' && type) this.change({ blockType: type });
-      if (name === 'block-tap' && tap) this.change({ blockTap: tap });
-    });
+  #row(id: TapId, { blockNorm, blockTap }: State, query: number): TemplateResult {
+    const isOnStream = STREAM[blockNorm].includes(id);
+    const { shape, average, own } = numbersOf(this.#block, id, query);
+    return html`
+      <label class=${isOnStream ? 'block-tap on-stream' : 'block-tap'}>
+        <input type="radio" name="block-tap" value=${id} .checked=${live(id === blockTap)} @change=${() => this.change({ blockTap: id })}>
+        <span class="block-name">${nameOf(id, blockNorm)}</span>
+        <span class="block-shape">${shape}</span>
+        <span class="block-number" data-mean=${id}>${average}</span>
+        <span class="block-number" data-token=${id}>${own}</span>
+      </label>`;
   }
+}
 
-  update({ state, frame, query, look }: View): void {
-    const { blockNorm, blockType, blockTap } = state;
-    const result = frame?.block ?? null;
-    if (!this.changed(result, query, blockNorm, blockType, blockTap, look)) return;
-    this.#build(blockNorm);
-    for (const [name, value] of [
-      ['block-place', blockNorm],
-      ['block-type', blockType],
-      ['block-tap', blockTap],
-    ]) {
-      this.find(`[name=${name}][value=${value}]`, HTMLInputElement).checked = true;
-    }
-    for (const id of TAPS) this.#name(id, state.blockNorm);
-    if (result) this.#tell(result, query);
-  }
+const segments = <Value extends NormPlace | NormType>(
+  name: 'place' | 'type',
+  values: readonly Value[],
+  chosen: Value,
+  take: (value: Value) => void,
+): TemplateResult => {
+  const choices = values.map((value) => [value, t(`block.${value}`)] as const);
+  return html`<div class="control"><span id="block-${name}-name">${t(`block.${name}`)}</span>
+    <fieldset class="segmented" aria-labelledby="block-${name}-name">${radios(`block-${name}`, choices, chosen, take)}</fieldset></div>`;
+};
 
-  #build(place: NormPlace): void {
-    if (place === this.#place) return;
-    this.#place = place;
-    const rows = PATHS[place].map((id) => row(id, STREAM[place].includes(id)));
-    this.find('.block-rows', HTMLElement).innerHTML = pathLines(place) + rows.join('');
-  }
+/** Two rows have the same name: a number tells them apart for those who cannot see where they stand. */
+function nameOf(id: TapId, place: NormPlace): Content {
+  const isLast = id === PATHS[place].at(-1);
+  if (isLast && (id === 'sum2' || id === 'norm2')) return t(`block.${id}.last`);
+  const ordinal = NORMS.indexOf(id) + 1;
+  if (ordinal === 0) return t(`block.${id}`);
+  return html`${t(`block.${id}`)}<span class="visually-hidden">${` ${ordinal}`}</span>`;
+}
 
-  #name(id: TapId, place: NormPlace): void {
-    const last = id === PATHS[place].at(-1) && (id === 'sum2' || id === 'norm2');
-    const label = this.find(`[value=${id}]`, HTMLInputElement).closest('label');
-    const name = label?.querySelector('.block-name');
-    if (name) name.textContent = t(last ? `block.${id}.last` : `block.${id}`);
-    if (name && isNorm(id) && !last) name.append(ordinal(id === 'norm1' ? 1 : 2));
-  }
+/** What a row says of its tap. */
+function numbersOf(block: BlockView | null, id: TapId, query: number) {
+  if (!block) return { shape: '', average: '', own: '' };
+  const { cols, norms } = block.norms[id];
+  const shape = `${norms.length} × ${cols}`;
+  // A row of weights adds up to 1: its length would say nothing about the stream.
+  if (id === 'weights') return { shape, average: '', own: '' };
+  const own = norms[query];
+  return { shape, average: digits(mean(norms), 3), own: own === undefined ? '' : digits(own, 3) };
+}
 
-  #tell({ norms, tokens, place, difference }: BlockView, query: number): void {
-    const token = tokens[query];
-    this.setText('.block-of', token === undefined ? '' : t('block.of', { token }));
-    for (const id of TAPS) {
-      const { cols, norms: lengths } = norms[id];
-      const label = this.find(`[value=${id}]`, HTMLInputElement).closest('label');
-      const shape = label?.querySelector('.block-shape');
-      if (shape) shape.textContent = `${lengths.length} × ${cols}`;
-      // A row of weights adds up to 1: its length would say nothing about the stream.
-      const known = id !== 'weights';
-      const own = lengths[query];
-      this.setText(`[data-mean=${id}]`, known ? digits(mean(lengths), 3) : '');
-      this.setText(`[data-token=${id}]`, known && own !== undefined ? digits(own, 3) : '');
-    }
-    const read = t(place === 'pre' ? 'block.readsNormed' : 'block.readsStream');
-    const key = difference === 0 ? 'block.exact' : 'block.same';
-    this.setText('.same', sentences(read, t(key, { difference: digits(difference, 2) })));
-  }
+/** The heads here beside those of the map, and the block beside the whole block in one call. */
+function comparisonOf({ place, difference }: BlockView): string {
+  const read = t(place === 'pre' ? 'block.readsNormed' : 'block.readsStream');
+  const key = difference === 0 ? 'block.exact' : 'block.same';
+  return sentences(read, t(key, { difference: digits(difference, 2) }));
 }
 
 customElements.define('qkv-block-diagram', DiagramPart);
