@@ -1,11 +1,12 @@
-import { paintRamp } from '../../../ui/matrix/legend';
-import type { Size } from '../../../domain/pixels';
+import { html, type TemplateResult } from 'lit-html';
 import { digits } from '../../../ui/numbers';
 import { isAllowed } from '../../../domain/rows';
+import { legendMark, legendScale } from '../../../ui/lit/legends';
 import type { Cell } from '../../../ui/matrix/cell';
 import { palette } from '../../../ui/matrix/palette';
-import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
-import { Panel, type View } from '../../panel';
+import type { MatrixModel } from '../../../ui/matrix/view';
+import { MatrixPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import { cividis } from '../../../domain/cividis';
 import type { HeadSource } from '../../../domain/sources';
 import { headName } from '../../head_names';
@@ -24,76 +25,40 @@ function numbersTo(count: number): readonly string[] {
 }
 
 /** The matrix at the chosen tap: a token in every row. */
-export class TapMapPart extends Panel {
-  #shown: BlockView | null = null;
+export class TapMapPart extends MatrixPanel {
+  protected readonly surface = 'block';
+  /** What is said above the matrix stays while nothing is computed. */
+  #latest: BlockView | null = null;
 
-  protected template(): string {
-    return `
-      <h3 class="tap-title"></h3>
-      <p class="tap-about"></p>
-      <qkv-matrix></qkv-matrix>
-      <div class="legend">
-        <div class="legend-scale">
-          <canvas width="255" height="1" aria-hidden="true"></canvas>
-          <span class="legend-now" aria-hidden="true"></span>
-          <div class="ticks"><span></span><span></span><span></span></div>
-        </div>
-        <p class="told"></p>
-      </div>`;
+  protected inputs({ frame, query, look }: View): readonly unknown[] {
+    return [frame?.block, query, look];
   }
 
-  protected override ready(): void {
-    this.give('block', this.matrix.canvas);
-    this.addEventListener('cell-shown', () => this.#tell());
-    this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      tick.style.left = `${i * 50}%`;
-    });
+  protected render({ heads, frame, query, look }: View): TemplateResult {
+    const block = frame?.block ?? null;
+    this.#latest = block ?? this.#latest;
+    this.matrix.model = block && frame && tapModel(block, frame.request.layer, query, look);
+    const tap = this.#latest?.shown;
+    return html`
+      <h3 class="tap-title">${tap && t(`block.${tap.id}`)}</h3>
+      <p class="tap-about">${tap && t(`block.${tap.id}.about`, { head: headName(heads, tap.head) })}</p>
+      ${this.matrix}
+      ${legendOf(block, this.matrix.shown)}`;
   }
+}
 
-  get matrix(): MatrixView {
-    return this.find('qkv-matrix', MatrixView);
-  }
-
-  override surfaces(): Record<string, Size> {
-    return { block: this.matrix.size };
-  }
-
-  update({ heads, frame, query, look }: View): void {
-    const result = frame?.block ?? null;
-    if (!this.changed(result, query, look)) return;
-    this.#shown = result;
-    this.matrix.model = result && frame && tapModel(result, frame.request.layer, query, look);
-    this.find('.legend', HTMLElement).hidden = result === null;
-    if (!result) return;
-    const { id, head } = result.shown;
-    const names = { head: headName(heads, head) };
-    this.setText('.tap-title', t(`block.${id}`));
-    this.setText('.tap-about', t(`block.${id}.about`, names));
-    this.#legend(result);
-    this.#tell();
-  }
-
-  #legend({ shown: { id, range } }: BlockView): void {
-    const weights = id === 'weights';
-    paintRamp(this, (weights ? cividis : palette().diverging).subarray(4));
-    const ticks = weights ? [0, 0.5, 1] : [-range, 0, range];
-    this.querySelectorAll('.ticks span').forEach((tick, i) => {
-      tick.textContent = digits(ticks[i] ?? NaN, 3);
-    });
-  }
-
-  #tell(): void {
-    const { shown: cell } = this.matrix;
-    const result = this.#shown;
-    if (!cell || !result) return;
-    const { id, range } = result.shown;
-    const value = valueAt(result, cell);
-    const at = id === 'weights' ? value : (value / range + 1) / 2;
-    const now = this.find('.legend-now', HTMLElement);
-    now.hidden = !Number.isFinite(at);
-    if (!now.hidden) now.style.left = `${at * 100}%`;
-    this.setText('.told', describe(result, cell));
-  }
+/** The colours, where the cell is among them, and the cell in words. */
+function legendOf(block: BlockView | null, cell: Cell | null): TemplateResult {
+  const isOfWeights = block?.shown.id === 'weights';
+  const range = block?.shown.range ?? 0;
+  const ramp = (isOfWeights ? cividis : palette().diverging).subarray(4);
+  const ticks = (isOfWeights ? [0, 0.5, 1] : [-range, 0, range]).map((tick) => digits(tick, 3));
+  const value = block && cell ? valueAt(block, cell) : NaN;
+  const mark = legendMark(isOfWeights ? value : (value / range + 1) / 2);
+  return html`<div class="legend" ?hidden=${!block}>
+    ${legendScale(ramp, ticks, mark)}
+    <p class="told">${block && cell && describe(block, cell)}</p>
+  </div>`;
 }
 
 /** NaN where masked. */
