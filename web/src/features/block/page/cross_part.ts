@@ -1,78 +1,55 @@
-import { paintRamp } from '../../../ui/matrix/legend';
+import { html, type TemplateResult } from 'lit-html';
 import { cividis } from '../../../domain/cividis';
-import type { Size } from '../../../domain/pixels';
+import { typedText, withValue } from '../../../ui/lit/controls';
+import { legendScale } from '../../../ui/lit/legends';
+import { rich } from '../../../ui/lit/texts';
 import type { Cell } from '../../../ui/matrix/cell';
-import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
+import type { MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../panel';
+import type { State } from '../../../state/state';
+import { MatrixPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import type { HeadSource } from '../../../domain/sources';
 import { headName } from '../../head_names';
 import type { Cross } from '../worker/residual_cross';
 import { CONTEXTS } from '../state';
 import { t } from '../feature';
 
-/** Queries from the sentence of the page, keys and values from another one. */
-export class CrossPart extends Panel {
-  #shown: Cross | null = null;
+/** The sentence that is read. */
+const contextOf = ({ blockContext, language }: State) => blockContext || CONTEXTS[language];
 
-  protected template(): string {
-    return `
+/** Queries from the sentence of the page, keys and values from another one. */
+export class CrossPart extends MatrixPanel {
+  protected readonly surface = 'cross';
+  /** What is said above the matrix stays while nothing is computed. */
+  #latest: Cross | null = null;
+
+  protected inputs({ state, frame, query, look }: View): readonly unknown[] {
+    return [frame?.block?.cross, contextOf(state), query, look];
+  }
+
+  protected render({ state, heads, frame, query, look }: View): TemplateResult {
+    const cross = frame?.block?.cross ?? null;
+    const latest = (this.#latest = cross ?? this.#latest);
+    const isEmpty = !cross || cross.cols.length === 0;
+    this.matrix.model = isEmpty ? null : crossModel(cross, heads, query, look);
+    const cell = this.matrix.shown;
+    const take = withValue((blockContext) => this.change({ blockContext }));
+    return html`
       <div class="cross-words">
-      <h3 data-t="block.cross"></h3>
-      <p class="cross-intro"></p>
-      <div class="control cross-text" data-control><label for="block-context" data-t="block.context"></label>
-        <input type="text" id="block-context" autocomplete="off"></div>
+      <h3>${t('block.cross')}</h3>
+      <p class="cross-intro">${latest && t('block.crossIntro', { head: headName(heads, latest.head) })}</p>
+      <div class="control cross-text" data-control><label for="block-context">${t('block.context')}</label>
+        <input type="text" id="block-context" autocomplete="off" @input=${take} ${typedText(contextOf(state), (each) => each)}></div>
       </div>
       <div class="cross-map">
-      <p class="axes" data-t="map.axes"></p>
-      <qkv-matrix></qkv-matrix>
-      <div class="legend">
-        <div class="legend-scale">
-          <canvas width="256" height="1" aria-hidden="true"></canvas>
-          <div class="ticks"><span>0</span><span>0.5</span><span>1</span></div>
-        </div>
-        <p class="told"></p>
+      <p class="axes">${rich('map.axes')}</p>
+      ${this.matrix}
+      <div class="legend" ?hidden=${isEmpty}>
+        ${legendScale(cividis, ['0', '0.5', '1'])}
+        <p class="told">${cross && cell && describe(cross, cell)}</p>
       </div>
       </div>`;
-  }
-
-  protected override ready(): void {
-    this.give('cross', this.matrix.canvas);
-    const field = this.find('#block-context', HTMLInputElement);
-    field.addEventListener('input', () => this.change({ blockContext: field.value }));
-    this.addEventListener('cell-shown', () => this.#tell());
-    paintRamp(this, cividis);
-    this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      tick.style.left = `${i * 50}%`;
-    });
-  }
-
-  get matrix(): MatrixView {
-    return this.find('qkv-matrix', MatrixView);
-  }
-
-  override surfaces(): Record<string, Size> {
-    return { cross: this.matrix.size };
-  }
-
-  update({ state, heads, frame, query, look }: View): void {
-    const cross = frame?.block?.cross ?? null;
-    const written = state.blockContext || CONTEXTS[state.language];
-    if (!this.changed(cross, written, query, look)) return;
-    const field = this.find('#block-context', HTMLInputElement);
-    if (field.value !== written && document.activeElement !== field) field.value = written;
-    this.#shown = cross;
-    const empty = !cross || cross.cols.length === 0;
-    this.matrix.model = empty ? null : crossModel(cross, heads, query, look);
-    this.find('.legend', HTMLElement).hidden = empty;
-    if (!cross) return;
-    this.setText('.cross-intro', t('block.crossIntro', { head: headName(heads, cross.head) }));
-    this.#tell();
-  }
-
-  #tell(): void {
-    const { shown } = this.matrix;
-    this.setText('.told', this.#shown && shown ? describe(this.#shown, shown) : '');
   }
 }
 
