@@ -39,10 +39,10 @@ class PositionsPanel extends CompositePanel {
   }
 
   override figure({ frame }: View): Promise<Figure | null> {
-    const { canvas } = this.find('qkv-encoding', EncodingPart).matrix;
+    const encoding = this.find('qkv-encoding', EncodingPart).matrix;
     const scheme = this.find('qkv-scheme', SchemePart).matrix;
     return Promise.resolve(
-      frame?.positions ? positionsFigure(frame.positions, canvas, scheme.canvas) : null,
+      frame?.positions ? positionsFigure(frame.positions, encoding.canvas, scheme.canvas) : null,
     );
   }
 }

@@ -1,14 +1,15 @@
-import { paintRamp } from '../../../ui/matrix/legend';
+import { html, type TemplateResult } from 'lit-html';
+import { legendMark, legendScale } from '../../../ui/lit/legends';
 import type { Cell } from '../../../ui/matrix/cell';
 import { columnsOfPair, pairOfColumn } from '../shared/pair_table';
 import { D_MODEL } from '../../../domain/sources';
 import type { PositionsResult } from '../worker/frame_feature';
-import type { Size } from '../../../domain/pixels';
 import { t } from '../feature';
 import { palette } from '../../../ui/matrix/palette';
-import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
+import type { MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import { isCurrent, Panel, type View } from '../../panel';
+import { MatrixPanel } from '../../lit_panel';
+import { isCurrent, type View } from '../../panel';
 
 const ROW_HEIGHT = 6;
 /** More positions than this do not fit the height of the picture. */
@@ -21,31 +22,12 @@ interface Shown {
 }
 
 /** The sinusoidal encoding as a picture: a position in every row, a dimension in every column. */
-export class EncodingPart extends Panel {
+export class EncodingPart extends MatrixPanel {
+  protected readonly surface = 'encoding';
   #shown: Shown | null = null;
 
-  protected template(): string {
-    return `
-      <p class="axes" data-t="positions.axes"></p>
-      <qkv-matrix></qkv-matrix>
-      <p class="placeholder"></p>
-      <div class="legend">
-        <div class="legend-scale">
-          <canvas width="255" height="1" aria-hidden="true"></canvas>
-          <span class="legend-now" aria-hidden="true"></span>
-          <div class="ticks"><span>−1</span><span>0</span><span>1</span></div>
-        </div>
-        <p class="told"></p>
-      </div>
-      <p class="hint pick"></p>`;
-  }
-
   protected override ready(): void {
-    this.give('encoding', this.matrix.canvas);
-    this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      tick.style.left = `${i * 50}%`;
-    });
-    this.addEventListener('cell-shown', () => this.#tell());
+    super.ready();
     this.addEventListener('cell-pinned', (event) => {
       const cell = (event as CustomEvent<Cell | null>).detail;
       if (!cell || !this.#shown) return;
@@ -55,46 +37,43 @@ export class EncodingPart extends Panel {
     });
   }
 
-  get matrix(): MatrixView {
-    return this.find('qkv-matrix', MatrixView);
-  }
-
-  override surfaces(): Record<string, Size> {
-    return this.matrix.hidden ? {} : { encoding: this.matrix.size };
-  }
-
-  update(view: View): void {
-    const { frame, engine, state } = view;
+  override update(view: View): void {
     // Out of sight nothing is computed: what was shown stays.
-    if (frame?.positions) {
-      this.#shown = { of: frame.positions, tokens: frame.request.layer.tokens };
+    if (view.frame?.positions) {
+      this.#shown = { of: view.frame.positions, tokens: view.frame.request.layer.tokens };
     }
-    const shown = this.#shown;
+    super.update(view);
+  }
+
+  protected inputs(view: View): readonly unknown[] {
+    const { state, engine, look } = view;
+    const of = this.#shown?.of;
     const tokens = isCurrent(view) ? view.list.tokens : null;
-    const place = [state.position, state.pair, engine.kind, view.look];
-    if (!this.changed(shown?.of.encoding, shown?.of.shift, tokens, ...place)) return;
-    this.find('.placeholder', HTMLElement).hidden = shown !== null;
-    this.find('.legend', HTMLElement).hidden = shown === null;
-    this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : 'map.loading'));
+    return [of?.encoding, of?.shift, tokens, state.position, state.pair, engine.kind, look];
+  }
+
+  protected render(view: View): TemplateResult {
+    const { engine, state } = view;
+    const shown = this.#shown;
     this.matrix.model = shown && encodingModel(shown, view);
-    if (shown) this.#paintLegend();
-    const beyond = shown !== null && state.position >= shown.of.encoding.length;
-    this.setText('.pick', t(beyond ? 'positions.beyond' : 'positions.pick', { p: state.position }));
-    this.#tell();
+    const isBeyond = shown !== null && state.position >= shown.of.encoding.length;
+    return html`
+      <p class="axes">${t('positions.axes')}</p>
+      ${this.matrix}
+      <p class="placeholder" ?hidden=${shown !== null}>${t(engine.kind === 'failed' ? 'map.failed' : 'map.loading')}</p>
+      ${legendOf(shown, this.matrix.shown)}
+      <p class="hint pick">${t(isBeyond ? 'positions.beyond' : 'positions.pick', { p: state.position })}</p>`;
   }
+}
 
-  /** The part that follows the crosshair. */
-  #tell(): void {
-    const { shown } = this.matrix;
-    if (!shown || !this.#shown) return;
-    const value = encodingAt(this.#shown, shown);
-    this.find('.legend-now', HTMLElement).style.left = `${(value + 1) * 50}%`;
-    this.setText('.told', describeEncoding(this.#shown, shown));
-  }
-
-  #paintLegend(): void {
-    paintRamp(this, palette().diverging.subarray(4));
-  }
+/** The colours, where the cell is among them, and the cell in words. */
+function legendOf(shown: Shown | null, cell: Cell | null): TemplateResult {
+  const value = shown && cell ? encodingAt(shown, cell) : NaN;
+  const ramp = palette().diverging.subarray(4);
+  return html`<div class="legend" ?hidden=${!shown}>
+    ${legendScale(ramp, ['−1', '0', '1'], legendMark((value + 1) / 2))}
+    <p class="told">${shown && cell && describeEncoding(shown, cell)}</p>
+  </div>`;
 }
 
 function encodingAt({ of }: Shown, { row, col }: Cell): number {

@@ -1,18 +1,17 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
-import { paintRamp } from '../../../ui/matrix/legend';
+import { legendScale } from '../../../ui/lit/legends';
 import { SCHEMES } from '../../../domain/schemes';
 import type { Cell } from '../../../ui/matrix/cell';
 import formulas from '../formulas.json';
 import type { SchemeMap } from '../worker/scheme_maps';
 import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN } from '../shared/constants';
-import type { Size } from '../../../domain/pixels';
 import { t } from '../feature';
 import { palette } from '../../../ui/matrix/palette';
-import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
+import type { MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { positionsSeedOf } from '../state';
-import { LitPanel } from '../../lit_panel';
+import { MatrixPanel } from '../../lit_panel';
 import type { View } from '../../panel';
 import { button, radios } from '../../../ui/lit/controls';
 import { formula } from '../../../ui/lit/texts';
@@ -21,21 +20,10 @@ import { bucketAt, schemeChoice, schemeDetails } from './scheme_details';
 const HOME: Cell = { row: 30, col: 20 };
 
 /** What each way of saying where a token is adds to the score of a query and a key. */
-export class SchemePart extends LitPanel {
-  #given = false;
+export class SchemePart extends MatrixPanel {
+  protected readonly surface = 'scheme';
   #map: SchemeMap | null = null;
   #slopes: Float32Array | undefined;
-  /** What the matrix and its legend were last given. */
-  #painted: readonly unknown[] = [];
-
-  get matrix(): MatrixView {
-    return this.find('qkv-matrix', MatrixView);
-  }
-
-  /** Asked for also before there is a map: this is how the worker learns that it is wanted. */
-  override surfaces(): Record<string, Size> {
-    return this.#given ? { scheme: this.matrix.size } : {};
-  }
 
   protected inputs({ state, frame, engine, look }: View): readonly unknown[] {
     this.#map = frame?.positions?.scheme ?? this.#map;
@@ -43,19 +31,20 @@ export class SchemePart extends LitPanel {
     return [this.#map, this.#slopes, state.scheme, positionsSeedOf(state), engine.kind, look];
   }
 
-  protected render({ state, engine }: View): TemplateResult {
+  protected render({ state, engine, look }: View): TemplateResult {
     const failed = engine.kind === 'failed';
     const map = failed ? null : this.#map;
-    const shown = this.#given ? (this.matrix.shown ?? HOME) : HOME;
+    this.matrix.model = map && schemeModel(map, look);
+    const cell = this.matrix.shown;
     const schemes = SCHEMES.map((scheme) => [scheme, t(`scheme.${scheme}`)] as const);
     return html`
-      <div class="scheme-picture" @cell-shown=${() => this.refresh()}>
+      <div class="scheme-picture">
         <p class="axes">${t('scheme.axes')}</p>
-        <qkv-matrix></qkv-matrix>
+        ${this.matrix}
         <p class="placeholder" ?hidden=${map !== null}>${t(failed ? 'map.failed' : 'map.loading')}</p>
         ${legend(map)}
-        <p class="told">${map && describeScheme(map, shown)}</p>
-        ${map && schemeDetails(map, shown)}
+        <p class="told">${map && cell && describeScheme(map, cell)}</p>
+        ${map && cell && schemeDetails(map, cell)}
       </div>
       <div class="scheme-side">
         <h3>${t('scheme.title')}</h3>
@@ -86,26 +75,11 @@ export class SchemePart extends LitPanel {
     const [, most] = LIMITS.positionsSeed;
     this.change({ positionsSeed: Math.floor(Math.random() * (most + 1)) });
   }
-
-  protected override rendered({ engine, look }: View): void {
-    if (!this.#given) this.give('scheme', this.matrix.canvas);
-    this.#given = true;
-    const map = engine.kind === 'failed' ? null : this.#map;
-    if (map === this.#painted[0] && look === this.#painted[1]) return;
-    this.#painted = [map, look];
-    this.matrix.model = map && schemeModel(map, look);
-    paintRamp(this, palette().diverging);
-  }
 }
 
 function legend(map: SchemeMap | null): TemplateResult {
-  const ticks = map ? [-map.range, 0, map.range] : [];
-  return html`<div class="legend" ?hidden=${map === null}>
-    <div class="legend-scale">
-      <canvas width="256" height="1" aria-hidden="true"></canvas>
-      <div class="ticks">${ticks.map((tick, i) => html`<span .style=${`left: ${i * 50}%`}>${digits(tick, 3)}</span>`)}</div>
-    </div>
-  </div>`;
+  const ticks = map ? [-map.range, 0, map.range].map((tick) => digits(tick, 3)) : [];
+  return html`<div class="legend" ?hidden=${map === null}>${legendScale(palette().diverging, ticks)}</div>`;
 }
 
 function howOf({ scheme }: SchemeMap, slopes: Float32Array | undefined): string {
