@@ -1,9 +1,11 @@
-import { svgElement } from '../../../ui/dom';
+import { html, svg, type TemplateResult } from 'lit-html';
+import { ref } from 'lit-html/directives/ref.js';
 import type { Drift } from '../worker/residuals';
-import type { Place } from '../worker/frame_feature';
+import type { PositionsResult } from '../worker/frame_feature';
 import { t } from '../feature';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../panel';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 
 export const CURVES = ['naive', 'core'] as const;
 type Curve = (typeof CURVES)[number];
@@ -11,6 +13,7 @@ type Curve = (typeof CURVES)[number];
 const POWERS = [-8, -6, -4, -2];
 const X_TICKS = [1, 16, 256, 4096, 65536];
 const [BOTTOM, TOP] = [-8.3, -1.7];
+const HEIGHT = 250;
 
 /** Where position and residual stand on two logarithmic axes. */
 export function driftScale(width: number, height: number) {
@@ -32,78 +35,63 @@ export function driftPath(drift: Drift, curve: Curve, width: number, height: num
 }
 
 /** How far M_k PE(p) is from PE(p + k) along the positions, for two ways to form the angle. */
-export class DriftPart extends Panel {
+export class DriftPart extends LitPanel {
   #width = 0;
-  #last: View | null = null;
+  /** The latest, which stays while nothing is computed. */
+  #result: PositionsResult | null = null;
   readonly #resize = new ResizeObserver((entries) => {
     for (const { contentRect } of entries) this.#width = Math.round(contentRect.width);
-    if (this.#last) this.update(this.#last);
+    this.refresh();
   });
+  readonly #placed = (place?: Element) => {
+    if (place) this.#resize.observe(place);
+  };
 
-  protected template(): string {
-    const readings = CURVES.map(
-      (curve) => `
-        <div class="drift-now ${curve}"><dt><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4H28" class="curve ${curve}"/></svg>
-          <span data-t="drift.${curve}"></span></dt><dd></dd></div>`,
-    );
-    return `
-      <h3 data-t="drift.title"></h3>
-      <p data-t="drift.intro"></p>
-      <p class="caption at-position"></p>
-      <dl class="drift-readings">${readings.join('')}</dl>
-      <p class="axes" data-t="drift.axes"></p>
-      <div class="drift-stage"></div>`;
+  override update(view: View): void {
+    this.#result = view.frame?.positions ?? this.#result;
+    super.update(view);
   }
 
-  protected override ready(): void {
-    this.#resize.observe(this.find('.drift-stage', HTMLElement));
+  protected inputs({ look }: View): readonly unknown[] {
+    return [this.#result?.drift, this.#result?.place, look];
   }
 
-  update(view: View): void {
-    this.#last = view;
-    const positions = view.frame?.positions;
-    if (!positions || this.#width === 0) return;
-    const { drift, place } = positions;
-    if (!this.changed(drift, place, this.#width, view.look)) return;
-    for (const curve of CURVES) this.setText(`.drift-now.${curve} dd`, digits(place[curve], 2));
-    this.setText('.at-position', t('drift.at', { p: place.p, k: place.k }));
-    this.find('.drift-stage', HTMLElement).replaceChildren(this.#draw(drift, place));
+  protected render(): TemplateResult {
+    const place = this.#result?.place;
+    const reading = (curve: Curve) => html`
+      <div class="drift-now ${curve}"><dt><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4H28" class="curve ${curve}"/></svg>
+        <span>${t(`drift.${curve}`)}</span></dt><dd>${place && digits(place[curve], 2)}</dd></div>`;
+    return html`
+      <h3>${t('drift.title')}</h3>
+      <p>${t('drift.intro')}</p>
+      <p class="caption at-position">${place && t('drift.at', { p: place.p, k: place.k })}</p>
+      <dl class="drift-readings">${CURVES.map(reading)}</dl>
+      <p class="axes">${t('drift.axes')}</p>
+      <div class="drift-stage" ${ref(this.#placed)}>${this.#result && this.#width > 0 ? drawn(this.#result, this.#width) : ''}</div>`;
   }
+}
 
-  #draw(drift: Drift, place: Place): SVGElement {
-    const [width, height] = [this.#width, 250];
-    const { x, y, left, right, top, bottom } = driftScale(width, height);
-    const svg = svgElement('svg', {
-      viewBox: `0 0 ${width} ${height}`,
-      width,
-      height,
-      role: 'img',
-    });
-    svg.setAttribute('aria-label', describe(drift));
-    const line = (path: string, name: string) =>
-      svg.append(svgElement('path', { d: path, class: name }));
-    const label = (at: { x: number; y: number }, anchor: string, text: string) => {
-      const element = svgElement('text', { ...at, 'text-anchor': anchor });
-      element.textContent = text;
-      svg.append(element);
-    };
-    for (const power of POWERS) {
-      const at = y(10 ** power);
-      line(`M${left} ${at}H${right}`, 'grid');
-      label({ x: left - 6, y: at + 4 }, 'end', digits(10 ** power, 1).replace('1×', ''));
-    }
-    for (const p of X_TICKS) {
-      line(`M${x(p)} ${top}V${bottom}`, 'grid');
-      label({ x: x(p), y: bottom + 18 }, p === X_TICKS.at(-1) ? 'end' : 'middle', String(p));
-    }
-    line(`M${x(place.p)} ${top}V${bottom}`, 'here');
-    for (const curve of CURVES) {
-      line(driftPath(drift, curve, width, height), `curve ${curve}`);
-      const dot = { cx: x(place.p), cy: y(place[curve]), r: 4.5, class: `dot-${curve}` };
-      svg.append(svgElement('circle', dot));
-    }
-    return svg;
-  }
+/** The curves, and where p is on them. */
+function drawn({ drift, place }: PositionsResult, width: number): TemplateResult {
+  const { x, y, left, right, top, bottom } = driftScale(width, HEIGHT);
+  const line = (path: string, name: string) => svg`<path d=${path} class="${name}"/>`;
+  const label = (at: readonly [number, number], anchor: string, text: string) =>
+    svg`<text x=${at[0]} y=${at[1]} text-anchor=${anchor}>${text}</text>`;
+  const level = (power: number) => {
+    const at = y(10 ** power);
+    const name = digits(10 ** power, 1).replace('1×', '');
+    return [line(`M${left} ${at}H${right}`, 'grid'), label([left - 6, at + 4], 'end', name)];
+  };
+  const position = (p: number) => [
+    line(`M${x(p)} ${top}V${bottom}`, 'grid'),
+    label([x(p), bottom + 18], p === X_TICKS.at(-1) ? 'end' : 'middle', String(p)),
+  ];
+  const curve = (name: Curve) => [
+    line(driftPath(drift, name, width, HEIGHT), `curve ${name}`),
+    svg`<circle cx=${x(place.p)} cy=${y(place[name])} r="4.5" class="dot-${name}"/>`,
+  ];
+  return html`<svg viewBox="0 0 ${width} ${HEIGHT}" width=${width} height=${HEIGHT} role="img" aria-label=${describe(drift)}>
+    ${POWERS.map(level)}${X_TICKS.map(position)}${line(`M${x(place.p)} ${top}V${bottom}`, 'here')}${CURVES.map(curve)}</svg>`;
 }
 
 /** The curves in a sentence: what they are at three places. */
