@@ -1,20 +1,22 @@
 import './style.css';
-import { paintRamp } from '../../ui/matrix/legend';
+import { html, type TemplateResult } from 'lit-html';
+import { legendScale } from '../../ui/lit/legends';
+import { rich } from '../../ui/lit/texts';
 import type { Cell } from '../../ui/matrix/cell';
 import type { MasksResult } from './worker/masked_grid';
 import type { Frame } from '../../worker/protocol';
-import type { Size } from '../../domain/pixels';
 import type { Figure } from '../../ui/export_figure';
 import { masksFigure } from './page/figure';
 import { t, type Key } from './feature';
 import { brushing } from '../../ui/matrix/brush';
 import { cividis } from '../../domain/cividis';
-import { MatrixView, type MatrixModel } from '../../ui/matrix/view';
+import type { MatrixModel } from '../../ui/matrix/view';
 import { GRID, paintCell } from './shared/mask_grid';
 import { digits } from '../../ui/numbers';
 import type { State } from '../../state/state';
 import { headName } from '../head_names';
-import { CompositePanel, Panel, type View } from '../panel';
+import { MatrixPanel } from '../lit_panel';
+import { CompositePanel, type Panel, type View } from '../panel';
 import { ChoicePart } from './page/mask_choice_part';
 import { OrderPart } from './page/order_part';
 
@@ -40,74 +42,61 @@ class MasksPanel extends CompositePanel {
   }
 
   override figure(view: View): Promise<Figure | null> {
-    const { canvas } = this.find('qkv-mask-grid', GridPart).matrix;
+    const { matrix } = this.find('qkv-mask-grid', GridPart);
     const { frame } = view;
-    return Promise.resolve(frame?.masks ? masksFigure(frame, frame.masks, canvas) : null);
+    return Promise.resolve(frame?.masks ? masksFigure(frame, frame.masks, matrix.canvas) : null);
   }
 }
 
 /** The weights under the mask; its cells are painted by pointer and keyboard. */
-class GridPart extends Panel {
+class GridPart extends MatrixPanel {
+  protected readonly surface = 'masks';
   #state: State | null = null;
   #result: MasksResult | null = null;
   /** What the stroke under way makes of cells. */
   #allow = false;
-  /** A cell was painted, and what came of it is still to be said. */
-  #painted = false;
+  /** The grid in which a cell was painted, until what came of it is said. */
+  #painted: MasksResult | null = null;
 
-  protected template(): string {
-    return `
-      <p class="axes" data-t="map.axes"></p>
-      <qkv-matrix></qkv-matrix>
-      <p class="placeholder"></p>
-      <div class="legend">
-        <div class="legend-scale">
-          <canvas width="256" height="1" aria-hidden="true"></canvas>
-          <div class="ticks"><span>0</span><span>0.5</span><span>1</span></div>
-        </div>
-        <span class="legend-masked"><span class="swatch"></span><span data-t="map.masked"></span></span>
-      </div>
-      <p class="told"></p>
-      <p class="hint" data-t="masks.brush"></p>`;
-  }
-
-  protected override ready(): void {
-    this.give('masks', this.matrix.canvas);
-    brushing(this.matrix, (cell, begins) => this.#paint(cell, begins));
-    this.addEventListener('cell-shown', () => this.#tell());
-    paintRamp(this, cividis);
-    this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      tick.style.left = `${i * 50}%`;
-    });
-  }
-
-  get matrix(): MatrixView {
-    return this.find('qkv-matrix', MatrixView);
-  }
-
-  /** Asked for also before there is a result: this is how the worker learns that it is wanted. */
-  override surfaces(): Record<string, Size> {
-    return this.#state ? { masks: this.matrix.size } : {};
-  }
-
-  update(view: View): void {
-    const { state, frame, engine, list } = view;
+  override update(view: View): void {
+    const { state, frame, list } = view;
     this.#state = state;
-    const learned = state.source === 'trained';
-    const result = list.tokens.length > 0 && !learned ? (frame?.masks ?? this.#result) : null;
-    if (!this.changed(result, frame?.request.layer.source, learned, engine.kind, view.look)) return;
-    this.#result = result;
-    const broken = engine.kind === 'failed';
-    const shown = result !== null && frame !== null && !broken;
-    this.find('.placeholder', HTMLElement).hidden = shown;
-    this.find('.legend', HTMLElement).hidden = !shown;
-    const waiting = learned ? 'masks.learned' : placeholderOf(broken, list.tokens.length);
-    this.setText('.placeholder', t(waiting));
-    this.matrix.model = shown ? gridModel(result, frame, view.look) : null;
-    this.#tell();
-    if (!this.#painted) return;
-    this.#painted = false;
-    this.matrix.speak();
+    const isOfText = list.tokens.length > 0 && state.source !== 'trained';
+    this.#result = isOfText ? (frame?.masks ?? this.#result) : null;
+    super.update(view);
+  }
+
+  protected inputs({ state, frame, engine, list, look }: View): readonly unknown[] {
+    const isLearned = state.source === 'trained';
+    const isEmpty = list.tokens.length === 0;
+    return [this.#result, frame?.request.layer.source, isLearned, isEmpty, engine.kind, look];
+  }
+
+  protected render(view: View): TemplateResult {
+    const { frame, engine, look } = view;
+    const result = engine.kind === 'failed' ? null : this.#result;
+    this.matrix.model = result && frame && gridModel(result, frame, look);
+    const isShown = this.matrix.model !== null;
+    const cell = this.matrix.shown;
+    return html`
+      <p class="axes">${rich('map.axes')}</p>
+      ${this.matrix}
+      <p class="placeholder" ?hidden=${isShown}>${t(missingKey(view))}</p>
+      <div class="legend" ?hidden=${!isShown}>
+        ${legendScale(cividis, ['0', '0.5', '1'])}
+        <span class="legend-masked"><span class="swatch"></span><span>${t('map.masked')}</span></span>
+      </div>
+      <p class="told">${result && cell && describeMasked(result, cell)}</p>
+      <p class="hint">${t('masks.brush')}</p>`;
+  }
+
+  protected override rendered(view: View): void {
+    super.rendered(view);
+    const { matrix } = this;
+    if (!matrix.paintable) brushing(matrix, (cell, begins) => this.#paint(cell, begins));
+    if (!this.#painted || this.#painted === this.#result) return;
+    this.#painted = null;
+    matrix.speak();
   }
 
   /** The first cell of a stroke turns over, and the others become like it. */
@@ -116,7 +105,7 @@ class GridPart extends Panel {
     if (!state || !result) return;
     const count = result.tokens.length;
     if (begins) this.#allow = result.mask[row * count + col] === 0;
-    this.#painted = true;
+    this.#painted = result;
     const patch = {
       maskKind: 'painted',
       maskPaint: paintCell(state, count, { row, col }, this.#allow),
@@ -124,16 +113,13 @@ class GridPart extends Panel {
     this.#state = { ...state, ...patch }; // the next cell may come before the next drawing
     this.change(patch);
   }
-
-  #tell(): void {
-    const { shown } = this.matrix;
-    this.setText('.told', this.#result && shown ? describeMasked(this.#result, shown) : '');
-  }
 }
 
-function placeholderOf(broken: boolean, tokens: number): Key {
-  if (broken) return 'map.failed';
-  return tokens === 0 ? 'map.empty' : 'map.loading';
+/** Why there is no grid. */
+function missingKey({ state, engine, list }: View): Key {
+  if (state.source === 'trained') return 'masks.learned';
+  if (engine.kind === 'failed') return 'map.failed';
+  return list.tokens.length === 0 ? 'map.empty' : 'map.loading';
 }
 
 function gridModel(result: MasksResult, frame: Frame, look: number): MatrixModel {

@@ -1,77 +1,76 @@
+import { html, type TemplateResult } from 'lit-html';
+import { live } from 'lit-html/directives/live.js';
 import formulas from '../formulas.json';
 import { t } from '../feature';
 import { MASK_KINDS, SIZED } from '../shared/mask_grid';
-import { LIMITS } from '../../../state/state';
+import type { MasksResult } from '../worker/masked_grid';
+import { LIMITS, type State } from '../../../state/state';
+import type { Frame } from '../../../worker/protocol';
 import { headName } from '../../head_names';
-import { Panel, type View } from '../../panel';
-import { radiosHtml } from '../../../ui/controls';
-
-const kinds = radiosHtml('mask-kind', MASK_KINDS, (kind) => `masks.${kind}`);
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
+import { radios, withValue } from '../../../ui/lit/controls';
+import { formula } from '../../../ui/lit/texts';
 
 /** Which mask, how wide, and what it does to the rows. */
-export class ChoicePart extends Panel {
-  protected template(): string {
+export class ChoicePart extends LitPanel {
+  /** The latest with a grid: what is said of it stays while nothing is computed. */
+  #frame: Frame | null = null;
+
+  protected inputs({ state, frame, list, look }: View): readonly unknown[] {
+    return [state.maskKind, state.maskSize, frame, list, look];
+  }
+
+  protected render({ state, frame, list }: View): TemplateResult {
+    const isEmpty = list.tokens.length === 0;
+    if (frame?.masks && !isEmpty) this.#frame = frame;
+    const told = this.#frame;
+    const rows = told?.masks && !isEmpty ? emptyRowsOf(told.masks) : '';
+    return html`
+      ${this.#tools(state)}
+      <p class="how">${t(`masks.${state.maskKind}How`)}</p>
+      <div class="formula">${formula(formulas.maskedWeight)}</div>
+      <p class="hint about">${told && aboutOf(told)}</p>
+      <p class="note empty-rows" role="status" ?hidden=${rows === ''}>${rows}</p>`;
+  }
+
+  #tools({ maskKind, maskSize }: State): TemplateResult {
     const [least, most] = LIMITS.maskSize;
-    return `
-      <div data-control>
-        <fieldset class="segmented wrapped"><legend class="visually-hidden" data-t="masks.kind"></legend>${kinds}</fieldset>
-        <div class="control size">
-          <label for="mask-size"></label>
-          <div class="with-number">
-            <input id="mask-size" type="range" min="${least}" max="${most}" step="1">
-            <output for="mask-size"></output>
-          </div>
+    const kinds = MASK_KINDS.map((kind) => [kind, t(`masks.${kind}`)] as const);
+    const sized = maskKind === 'padding' || maskKind === 'prefix' ? maskKind : 'window';
+    return html`<div data-control>
+      <fieldset class="segmented wrapped"><legend class="visually-hidden">${t('masks.kind')}</legend>
+        ${radios('mask-kind', kinds, maskKind, (kind) => this.change({ maskKind: kind }))}</fieldset>
+      <div class="control size" ?hidden=${!SIZED.has(maskKind)}>
+        <label for="mask-size">${t(`masks.${sized}Size`)}</label>
+        <div class="with-number">
+          <input id="mask-size" type="range" min=${least} max=${most} step="1"
+            aria-valuetext=${t(`masks.${sized}Spoken`, { count: maskSize })} .value=${live(String(maskSize))}
+            @input=${withValue((size) => this.change({ maskSize: Number(size) }))}>
+          <output for="mask-size">${maskSize}</output>
         </div>
       </div>
-      <p class="how"></p>
-      <div class="formula">${formulas.maskedWeight}</div>
-      <p class="hint about"></p>
-      <p class="note empty-rows" role="status" hidden></p>`;
+    </div>`;
   }
+}
 
-  protected override ready(): void {
-    this.addEventListener('change', ({ target }) => {
-      const kind = MASK_KINDS.find((name) => (target as HTMLInputElement).value === name);
-      if (kind) this.change({ maskKind: kind });
-    });
-    const slider = this.find('#mask-size', HTMLInputElement);
-    slider.addEventListener('input', () => this.change({ maskSize: +slider.value }));
-  }
+/** Of which layer the weights are. */
+function aboutOf({ masks, request: { layer } }: Frame): string {
+  if (!masks) return '';
+  const about = {
+    head: headName(layer, masks.head),
+    temperature: layer.temperature,
+    positions: layer.source === 'yours' ? '–' : t(`positions.${layer.positions}`),
+    count: masks.tokens.length,
+    total: layer.tokens.length,
+  };
+  return t(about.count === about.total ? 'masks.about' : 'masks.aboutFirst', about);
+}
 
-  update({ state, frame, list }: View): void {
-    const { maskKind, maskSize } = state;
-    for (const radio of this.querySelectorAll<HTMLInputElement>('[name=mask-kind]')) {
-      radio.checked = radio.value === maskKind;
-    }
-    const slider = this.find('#mask-size', HTMLInputElement);
-    slider.value = String(maskSize);
-    this.find('.size', HTMLElement).hidden = !SIZED.has(maskKind);
-    const sized = maskKind === 'padding' || maskKind === 'prefix' ? maskKind : 'window';
-    this.setText('.size label', t(`masks.${sized}Size`));
-    this.setText('output', String(maskSize));
-    slider.setAttribute('aria-valuetext', t(`masks.${sized}Spoken`, { count: maskSize }));
-    this.setText('.how', t(`masks.${maskKind}How`));
-    const result = frame?.masks;
-    const note = this.find('.empty-rows', HTMLElement);
-    if (!frame || !result || list.tokens.length === 0) {
-      note.hidden ||= list.tokens.length === 0;
-      return;
-    }
-    const { layer } = frame.request;
-    const about = {
-      head: headName(layer, result.head),
-      temperature: layer.temperature,
-      positions: layer.source === 'yours' ? '–' : t(`positions.${layer.positions}`),
-      count: result.tokens.length,
-      total: layer.tokens.length,
-    };
-    const whole = about.count === about.total;
-    this.setText('.about', t(whole ? 'masks.about' : 'masks.aboutFirst', about));
-    const { empty, tokens } = result;
-    note.hidden = empty.length === 0;
-    const names = empty.map((row) => `${row} “${tokens[row] ?? ''}”`).join(t('page.comma'));
-    this.setText('.empty-rows', empty.length > 0 ? t('masks.empty', { names }) : '');
-  }
+/** The queries that no key is left for; empty: there is none. */
+function emptyRowsOf({ empty, tokens }: MasksResult): string {
+  const names = empty.map((row) => `${row} “${tokens[row] ?? ''}”`).join(t('page.comma'));
+  return empty.length > 0 ? t('masks.empty', { names }) : '';
 }
 
 customElements.define('qkv-mask-choice', ChoicePart);

@@ -1,11 +1,16 @@
+import { html, type TemplateResult } from 'lit-html';
 import formulas from '../formulas.json';
 import type { MasksResult } from '../worker/masked_grid';
 import { GRID } from '../shared/mask_grid';
 import { t } from '../feature';
 import { Guess } from '../../../ui/guess';
+import { button } from '../../../ui/lit/controls';
+import { formula } from '../../../ui/lit/texts';
+import { tableHead } from '../../../ui/lit/tables';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
-import { Panel, type View } from '../../panel';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 
 /** Differences below this are what float32 leaves of sums taken in another order. */
 const ROUNDING = 1e-4;
@@ -13,52 +18,19 @@ const ROUNDING = 1e-4;
 const PLACES = ['without', 'sinusoidal'] as const;
 const RULES = ['free', 'masked'] as const;
 
-const rows = RULES.map(
-  (rule) => `
-    <tr><th scope="row" data-t="masks.${rule}"></th>
-      ${PLACES.map((place) => `<td data-swap="${place}-${rule}"></td>`).join('')}</tr>`,
-);
+type Swaps = NonNullable<MasksResult['swaps']>;
 
 /** Shuffles the tokens, and says whether attention noticed. */
-export class OrderPart extends Panel {
+export class OrderPart extends LitPanel {
   /** What the reader guessed: that this mask keeps the symmetry, or not. */
   #guess: { value: 'keeps' | 'breaks'; of: string } | null = null;
   /** What a guess is about. */
   #of = '';
   #shuffled = 0;
-
-  protected template(): string {
-    return `
-      <h3 data-t="masks.orderTitle"></h3>
-      <p data-t="masks.orderIntro"></p>
-      <div class="with-number">
-        <button type="button" class="button shuffle" data-t="masks.shuffle"></button>
-        <button type="button" class="button as-written" data-t="masks.asWritten"></button>
-      </div>
-      <qkv-guess></qkv-guess>
-      <p class="sequence" role="status"></p>
-      <div class="swapped" hidden>
-        <div class="formula">${formulas.equivariant}</div>
-        <table class="swaps">
-          <caption data-t="masks.swaps"></caption>
-          <thead><tr><td></td>
-            <th scope="col" data-t="masks.withoutPositions"></th>
-            <th scope="col" data-t="masks.withPositions"></th></tr></thead>
-          <tbody>${rows.join('')}</tbody>
-        </table>
-        <p class="why" data-t="masks.why"></p>
-        <p class="why mask-why"></p>
-      </div>`;
-  }
+  /** The latest, which stays while nothing is computed. */
+  #result: MasksResult | null = null;
 
   protected override ready(): void {
-    this.find('.shuffle', HTMLElement).addEventListener('click', () => {
-      const [, most] = LIMITS.maskShuffle;
-      this.change({ maskShuffle: 1 + Math.floor(Math.random() * most) });
-    });
-    this.find('.as-written', HTMLElement).addEventListener('click', () => {
-      this.change({ maskShuffle: 0 });
-    });
     this.addEventListener('guessed', (event) => {
       const { detail } = event as CustomEvent<string | null>;
       const value = detail === 'keeps' || detail === 'breaks' ? detail : null;
@@ -72,52 +44,75 @@ export class OrderPart extends Panel {
     });
   }
 
-  #ask({ state, frame }: View): void {
+  override update(view: View): void {
+    const { maskKind, maskSize, maskPaint, maskShuffle, source } = view.state;
+    const count = Math.min(view.list.tokens.length, GRID);
+    this.#shuffled = maskShuffle;
+    // A guess shuffles what is as written with the seed 1, and is about that order.
+    this.#of = [maskKind, maskSize, maskPaint, source, count, maskShuffle || 1].join();
+    super.update(view);
+    // Written every time, as a lesson that locks these buttons leaves them as it found them.
+    this.find('.shuffle', HTMLButtonElement).disabled = view.list.tokens.length < 2;
+    this.find('.as-written', HTMLButtonElement).disabled = maskShuffle === 0;
+  }
+
+  protected inputs({ state, frame, look }: View): readonly unknown[] {
+    return [this.#of, state.masksAsk, frame?.masks, look];
+  }
+
+  protected render({ state, frame }: View): TemplateResult {
+    const result = (this.#result = frame?.masks ?? this.#result);
+    const swaps = result?.swaps ?? null;
+    const [, most] = LIMITS.maskShuffle;
+    const shuffle = () => this.change({ maskShuffle: 1 + Math.floor(Math.random() * most) });
+    return html`
+      <h3>${t('masks.orderTitle')}</h3>
+      <p>${t('masks.orderIntro')}</p>
+      <div class="with-number">
+        ${button('shuffle', t('masks.shuffle'), shuffle)}
+        ${button('as-written', t('masks.asWritten'), () => this.change({ maskShuffle: 0 }))}
+      </div>
+      <qkv-guess></qkv-guess>
+      <p class="sequence" role="status">${result && swaps && t('masks.sequence', { order: result.tokens.join(' · ') })}</p>
+      <div class="swapped" ?hidden=${!swaps || state.masksAsk}>${swaps && swapsOf(swaps)}</div>`;
+  }
+
+  protected override rendered({ state, frame }: View): void {
     const guess = this.find('qkv-guess', Guess);
     const names = { mask: t(`masks.${state.maskKind}`) };
     guess.ask(state.masksAsk ? t('masks.question', names) : null, [
       { value: 'keeps', label: t('masks.guessKeeps') },
       { value: 'breaks', label: t('masks.guessBreaks') },
     ]);
-    const swap = frame?.masks?.swaps?.without;
     if (state.masksAsk || this.#guess?.of !== this.#of) this.#guess = null;
-    if (!this.#guess || !swap) {
-      guess.tell('');
-      return;
-    }
-    const truth = swap.masked > ROUNDING ? 'breaks' : 'keeps';
-    const verdict = t(truth === this.#guess.value ? 'guess.right' : 'guess.other');
-    const numbers = { masked: digits(swap.masked, 2), free: digits(swap.free, 2) };
-    guess.tell(t('guess.told', { verdict, answer: t('masks.answer', numbers) }));
-  }
-
-  update(view: View): void {
-    const { state, frame, look, list } = view;
-    this.#shuffled = state.maskShuffle;
-    const { maskKind, maskSize, maskPaint, maskShuffle, source } = state;
-    const count = Math.min(list.tokens.length, GRID);
-    // A guess shuffles what is as written with the seed 1, and is about that order.
-    this.#of = [maskKind, maskSize, maskPaint, source, count, maskShuffle || 1].join();
-    this.#ask(view);
-    this.find('.as-written', HTMLButtonElement).disabled = state.maskShuffle === 0;
-    this.find('.shuffle', HTMLButtonElement).disabled = list.tokens.length < 2;
-    const result = frame?.masks;
-    if (!result || !this.changed(result, look, state.masksAsk)) return;
-    const { swaps } = result;
-    this.setText('.sequence', swaps ? t('masks.sequence', { order: sequence(result) }) : '');
-    this.find('.swapped', HTMLElement).hidden = swaps === null || state.masksAsk;
-    if (!swaps) return;
-    for (const place of PLACES) {
-      for (const rule of RULES) {
-        const value = swaps[place]?.[rule];
-        this.setText(`[data-swap=${place}-${rule}]`, value === undefined ? '–' : digits(value, 2));
-      }
-    }
-    const breaks = swaps.without.masked > ROUNDING;
-    this.setText('.mask-why', t(breaks ? 'masks.maskBreaks' : 'masks.maskKeeps'));
+    const swaps = frame?.masks?.swaps;
+    guess.tell(this.#guess && swaps ? outcomeOf(this.#guess.value, swaps) : '');
   }
 }
 
-const sequence = ({ tokens }: MasksResult) => tokens.join(' · ');
+/** What came of a guess. */
+function outcomeOf(value: 'keeps' | 'breaks', { without }: Swaps): string {
+  const truth = without.masked > ROUNDING ? 'breaks' : 'keeps';
+  const verdict = t(truth === value ? 'guess.right' : 'guess.other');
+  const numbers = { masked: digits(without.masked, 2), free: digits(without.free, 2) };
+  return t('guess.told', { verdict, answer: t('masks.answer', numbers) });
+}
+
+function swapsOf(swaps: Swaps): TemplateResult {
+  const cell = (place: (typeof PLACES)[number], rule: (typeof RULES)[number]) => {
+    const value = swaps[place]?.[rule];
+    return html`<td data-swap="${place}-${rule}">${value === undefined ? '–' : digits(value, 2)}</td>`;
+  };
+  const breaks = swaps.without.masked > ROUNDING;
+  return html`
+    <div class="formula">${formula(formulas.equivariant)}</div>
+    <table class="swaps">
+      <caption>${t('masks.swaps')}</caption>
+      ${tableHead([null, t('masks.withoutPositions'), t('masks.withPositions')])}
+      <tbody>${RULES.map((rule) => html`<tr><th scope="row">${t(`masks.${rule}`)}</th>${PLACES.map((place) => cell(place, rule))}</tr>`)}</tbody>
+    </table>
+    <p class="why">${t('masks.why')}</p>
+    <p class="why mask-why">${t(breaks ? 'masks.maskBreaks' : 'masks.maskKeeps')}</p>`;
+}
 
 customElements.define('qkv-mask-order', OrderPart);
