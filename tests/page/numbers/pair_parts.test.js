@@ -167,17 +167,10 @@ test('pair: bars begin at zero', () => {
   assert.deepEqual(web.reachOf([-1, -2]), [-2, 0]);
   assert.deepEqual(web.reachOf([0]), [0, 1]);
   assert.deepEqual(web.reachOf(), [0, 1]);
-  const box = document.createElement('div');
-  box.innerHTML = '<i></i>';
-  const drawn = (value, reach) => {
-    web.drawBar(box, value, reach);
-    const { left, width } = box.firstChild.style;
-    return `${left} ${width}`;
-  };
-  assert.equal(drawn(2, [0, 8]), '0% 25%');
-  assert.equal(drawn(-1, [-2, 2]), '25% 25%');
-  assert.equal(drawn(1, [-1, 3]), '25% 25%');
-  assert.equal(drawn(0, [-1, 3]), '25% 0%');
+  assert.equal(web.barStyle(2, [0, 8]), 'left: 0%; width: 25%');
+  assert.equal(web.barStyle(-1, [-2, 2]), 'left: 25%; width: 25%');
+  assert.equal(web.barStyle(1, [-1, 3]), 'left: 25%; width: 25%');
+  assert.equal(web.barStyle(0, [-1, 3]), 'left: 25%; width: 0%');
   assert.deepEqual(web.columns([1, -2, 0, 0.5], 2), {
     up: 'M0.1 1v-0.500h.8V1zM3.1 1v-0.250h.8V1z',
     down: 'M1.1 1v1.000h.8V1z',

@@ -1,5 +1,3 @@
-import { find } from '../../../ui/dom';
-
 /** What a bar of these numbers reaches from and to; zero is always in it. */
 export function reachOf(
   ...lists: readonly ArrayLike<number>[]
@@ -10,16 +8,10 @@ export function reachOf(
   return low === high ? [0, 1] : [low, high];
 }
 
-/** A bar from zero, to the left when the number is negative. */
-export function drawBar(
-  box: HTMLElement,
-  value: number,
-  [low, high]: readonly [number, number],
-): void {
-  const span = high - low;
-  const { style } = find(box, 'i', HTMLElement);
-  style.left = `${((Math.min(0, value) - low) / span) * 100}%`;
-  style.width = `${(Math.abs(value) / span) * 100}%`;
+/** The place of a bar from zero, to the left when the number is negative. */
+export function barStyle(value: number, [low, high]: readonly [number, number]): string {
+  const percent = (part: number) => `${(part / (high - low)) * 100}%`;
+  return `left: ${percent(Math.min(0, value) - low)}; width: ${percent(Math.abs(value))}`;
 }
 
 /** Numbers as small columns up or down from a common line, 1 long when `most` is the largest: a path for each sign. */
