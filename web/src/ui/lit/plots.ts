@@ -14,7 +14,8 @@ class Drawn extends Directive {
     return noChange;
   }
 }
-const drawn = directive(Drawn);
+/** In the tag of an element that has a class of its own: its plot. */
+export const drawn = directive(Drawn);
 
 /** An element with a plot, which is drawn again when the width of the element changes; its words are of the language `lang`. */
 export const stage = (name: string, plot: Plot, lang?: string): TemplateResult =>
