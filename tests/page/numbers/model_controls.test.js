@@ -35,6 +35,7 @@ function put(name) {
 
 test('model: the next token is chosen by what is set', () => {
   const { one, changes, show } = put('next');
+  show();
   const box = (name) => one(`#model-${name}`);
   for (const [name, value] of [
     ['temperature', '1.25'],
@@ -72,8 +73,6 @@ describe('model: writing', () => {
 
   test('begins with what is set, and ends with the same button', () => {
     const { one, messages, show } = put('write');
-    one('.write').click();
-    assert.deepEqual(messages, [], 'before anything is known');
     show({ state: { modelSeed: 7 } });
     one('.write').click();
     show({ state: { modelSeed: 8, modelSlow: false } });
@@ -90,6 +89,7 @@ describe('model: writing', () => {
 
   test('has a seed and a pace that are set', () => {
     const { one, changes, show } = put('write');
+    show();
     enter(one('#model-seed'), '12');
     for (const checked of [true, false]) {
       one('#model-slow').checked = checked;

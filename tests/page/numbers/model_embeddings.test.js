@@ -49,8 +49,8 @@ describe('model: embeddings', () => {
   async function drawn(answers, width = 640) {
     layOut({ width, height: 100 });
     const { one, show } = put('embeddings');
-    await rest();
     show(answers);
+    await rest();
     const canvas = one('canvas');
     const [labels, dots, fonts] = [[], [], []];
     for (const [name, ...args] of canvas.drawnWith?.drawn ?? []) {
@@ -101,6 +101,7 @@ describe('model: embeddings', () => {
 
   test('a click chooses the token that is nearest, within 32 pixels', async () => {
     const { one, asked, show } = put('embeddings');
+    show();
     await rest();
     const click = (x, y) => fire(one('canvas'), 'click', MouseEvent, { clientX: x, clientY: y });
     const at = (x, y) => {
@@ -137,6 +138,7 @@ describe('model: embeddings', () => {
 
   test('a token that is typed is chosen, by its label or its last letter', () => {
     const { one, asked, show } = put('embeddings');
+    show();
     const box = one('#model-near');
     const type = (value, ...event) => {
       box.value = value;

@@ -135,4 +135,13 @@ describe('model: heads', () => {
     show({ ...of(6, 3), state: { modelOrder: 'first' } });
     assert.equal(columns(), '4', 'in another order');
   });
+
+  test('keep the focus when they stand in another order', () => {
+    const { one, show } = put('heads');
+    show(view());
+    one('[data-head="3"] [data-do=map]').focus();
+    show(view({ state: { modelOrder: 'induction' } }));
+    assert.equal(document.activeElement, one('li:first-child [data-do=map]'));
+    assert.equal(one('li:first-child').dataset.head, '3');
+  });
 });

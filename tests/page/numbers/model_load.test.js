@@ -134,8 +134,10 @@ test('model: what is loaded says how much of it has arrived, and can be given up
     assert.equal(one('.model-progress').hidden, false);
     for (const button of part.querySelectorAll('.load')) assert.equal(button.disabled, true);
   }
+  one('.abort').focus();
   show({});
   assert.deepEqual([one('.model-progress').hidden, one('.load').disabled], [true, false]);
+  assert.equal(document.activeElement, one('.load'), 'the focus goes on from what is hidden');
 }); // prettier-ignore
 
 test('model: a refusal names the file and says what was found', () => {
@@ -158,8 +160,6 @@ describe('model: the button of one', () => {
   const DEFAULT = { en: web.initialState('en').text, zh: web.initialState('zh').text };
   const press = (name, view) => {
     const { asked, one, show } = put();
-    one(`[data-model=${name}] .load`).click();
-    assert.deepEqual(asked, [], 'before anything is known');
     show(view);
     one(`[data-model=${name}] .load`).click();
     leave();
@@ -222,7 +222,8 @@ describe('model: files of the reader', () => {
   const wanted = [AFRESH, { kind: 'load', files: { kind: 'files', files } }];
 
   test('are loaded when they are chosen, also the same ones again', () => {
-    const { asked, one } = put();
+    const { asked, one, show } = put();
+    show();
     const input = one('input[type=file]');
     let emptied = 0;
     Object.defineProperty(input, 'value', {
@@ -242,7 +243,8 @@ describe('model: files of the reader', () => {
   });
 
   test('may be dropped anywhere on the panel, and nothing else may', async () => {
-    const { part, asked, one } = put('qkv-panel-model');
+    const { part, asked, one, show } = put('qkv-panel-model');
+    show();
     const drag = (type, { types, dropped, ...more } = {}, target = one('h3')) => {
       const event = new Event(type, { bubbles: true, cancelable: true });
       if (types) Object.assign(event, { dataTransfer: { types, files: dropped } });

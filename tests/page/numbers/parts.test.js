@@ -104,6 +104,8 @@ test('numbers that are typed are brought between the limits that a link has', ()
   const settings = web.settingsOf(initial, '');
   web.render(web.modelControls({ settings, state: initial, change }), setup);
   const [next, write] = [web.NextPart, web.WritePart].map((Part) => put(Part, 'state-change'));
+  const view = { state: initial, model: web.NO_MODEL, look: 1 };
+  for (const { part } of [next, write]) part.update(view);
   const fields = {
     learnSeed: setup.querySelector('[name=seed]'),
     learnTemperature: setup.querySelector('[name=temperature]'),

@@ -1,20 +1,23 @@
 import '../../ui/plot.css';
 import './style.css';
+import { html, type TemplateResult } from 'lit-html';
 import type { Figure } from '../../ui/export_figure';
-import { CompositePanel, type Panel, type View } from '../panel';
+import { LitPanel } from '../lit_panel';
+import type { Panel, View } from '../panel';
 import { DescriptionPart, loadedText } from './page/description_part';
 import { EmbeddingsPart } from './page/embeddings_part';
 import { modelFigure } from './page/figure';
 import { HeadsPart } from './page/heads_part';
 import { LensPart } from './page/lens_part';
 import { RolloutPart } from './page/rollout_part';
-import { LoadPart } from './page/load_part';
+import { listenToDrops, LoadPart } from './page/load_part';
 import { NextPart } from './page/next_token_part';
 import { SpeedPart } from './page/speed_part';
 import { TokensPart } from './page/tokens_part';
 import { WritePart } from './page/write_part';
 
 const PARTS = {
+  'qkv-model-load': LoadPart,
   'qkv-model-description': DescriptionPart,
   'qkv-model-tokens': TokensPart,
   'qkv-model-next': NextPart,
@@ -27,45 +30,43 @@ const PARTS = {
 };
 
 /** A language model that was trained before, or the reader's own: what it says next, and what it is made of. */
-class ModelPanel extends CompositePanel {
+class ModelPanel extends LitPanel {
   override readonly followsModel = true;
-  protected parts: readonly Panel[] = [];
-
-  protected template(): string {
-    const card = (...names: readonly string[]) =>
-      `<div class="card model-card">${names.map((name) => `<qkv-model-${name}></qkv-model-${name}>`).join('')}</div>`;
-    return `
-      <div class="card model-card"><qkv-model-load></qkv-model-load><qkv-model-description></qkv-model-description></div>
-      <div class="model-loaded" hidden>
-        ${card('tokens')}
-        <div class="model-pair">
-          <div>${card('next')}${card('lens')}</div>
-          <div>${card('write')}${card('speed')}${card('rollout')}</div>
-        </div>
-        ${card('heads')}
-        ${card('embeddings')}
-      </div>
-      <p class="visually-hidden" role="status" data-said></p>`;
-  }
 
   protected override ready(): void {
-    const load = this.find('qkv-model-load', LoadPart);
-    const others = Object.entries(PARTS).map(([name, type]) => this.find<Panel>(name, type));
-    this.parts = [load, ...others];
-    load.dropOn(this);
+    listenToDrops(this, (files) => this.find('qkv-model-load', LoadPart).loadFiles(files));
   }
 
   override update(view: View): void {
-    const { info } = view.model;
-    this.find('.model-loaded', HTMLElement).hidden = info === null;
-    this.setText(':scope > [data-said]', info ? loadedText(info) : '');
-    // Parts that the model has nothing for are not there.
-    const speaks = info?.speaks ?? false;
-    for (const name of ['next', 'lens', 'write', 'speed']) {
-      const card = this.querySelector(`qkv-model-${name}`)?.closest<HTMLElement>('.model-card');
-      if (card) card.hidden = !speaks;
-    }
     super.update(view);
+    for (const [name, type] of Object.entries(PARTS)) this.find<Panel>(name, type).update(view);
+  }
+
+  protected inputs({ model, look }: View): readonly unknown[] {
+    return [model.info, model.answers.plane, look];
+  }
+
+  protected render({ model: { info, answers } }: View): TemplateResult {
+    // Parts that the model has nothing for are not there.
+    const card = (part: TemplateResult, isThere = true) =>
+      html`<div class="card model-card" ?hidden=${!isThere}>${part}</div>`;
+    const speaks = info?.speaks ?? false;
+    return html`
+      ${card(html`<qkv-model-load></qkv-model-load><qkv-model-description></qkv-model-description>`)}
+      <div class="model-loaded" ?hidden=${info === null}>
+        ${card(html`<qkv-model-tokens></qkv-model-tokens>`)}
+        <div class="model-pair">
+          <div>${card(html`<qkv-model-next></qkv-model-next>`, speaks)}${card(html`<qkv-model-lens></qkv-model-lens>`, speaks)}</div>
+          <div>
+            ${card(html`<qkv-model-write></qkv-model-write>`, speaks)}
+            ${card(html`<qkv-model-speed></qkv-model-speed>`, speaks)}
+            ${card(html`<qkv-model-rollout></qkv-model-rollout>`)}
+          </div>
+        </div>
+        ${card(html`<qkv-model-heads></qkv-model-heads>`)}
+        ${card(html`<qkv-model-embeddings></qkv-model-embeddings>`, answers.plane !== null)}
+      </div>
+      <p class="visually-hidden" role="status" data-said>${info && loadedText(info)}</p>`;
   }
 
   override figure(view: View): Promise<Figure | null> {
@@ -73,6 +74,5 @@ class ModelPanel extends CompositePanel {
   }
 }
 
-customElements.define('qkv-model-load', LoadPart);
 for (const [name, type] of Object.entries(PARTS)) customElements.define(name, type);
 customElements.define('qkv-panel-model', ModelPanel);

@@ -1,3 +1,4 @@
+import { html, type TemplateResult } from 'lit-html';
 import { sentences } from '../../../i18n/i18n';
 import type { View } from '../../panel';
 import { bytes as written, duration, whole } from '../../../ui/numbers';
@@ -11,42 +12,31 @@ export const loadedText = ({ name, file }: ModelInfo) =>
 
 /** What the loaded model is. */
 export class DescriptionPart extends ModelPart {
-  protected template(): string {
-    return `
-      <div class="model-description" hidden>
-        <h3></h3>
-        <dl class="numbers model-numbers"></dl>
-        <p class="hint model-local"></p>
-        <p class="note model-failed" role="alert" hidden></p>
-      </div>`;
+  protected inputs({ model, look }: View): readonly unknown[] {
+    return [model.info, model.failed, look];
   }
 
-  update({ model, state, look }: View): void {
-    const { info, failed } = model;
-    this.find('.model-description', HTMLElement).hidden = info === null;
-    if (!info || !this.changed(info, failed, state.language, look)) return;
-    this.setText('h3', loadedText(info));
-    const rows = rowsOf(info).map(([term, value]) => {
-      const row = document.createElement('div');
-      const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
-      dt.textContent = term;
-      dd.textContent = value;
-      row.append(dt, dd);
-      return row;
-    });
-    this.find('dl', HTMLElement).replaceChildren(...rows);
-    const notes = [t(info.name ? 'model.here' : 'model.local')];
-    if (info.tokenizer === 'none') {
-      const { unread } = info;
-      notes.push(unread ? t('model.unreadTokenizer', { name: unread }) : t('model.noTokenizer'));
-    }
-    if (!info.speaks) notes.push(t('model.silent'));
-    if (info.notDrawn) notes.push(t(`model.notDrawn.${info.notDrawn}`));
-    this.setText('.model-local', sentences(...notes));
-    const note = this.find('.model-failed', HTMLElement);
-    note.hidden = failed === null;
-    note.textContent = failed?.message ?? '';
+  protected render({ model: { info, failed } }: View): TemplateResult {
+    if (!info) return html`<div class="model-description" hidden></div>`;
+    const row = ([term, value]: readonly [string, string]) =>
+      html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
+    return html`<div class="model-description">
+      <h3>${loadedText(info)}</h3>
+      <dl class="numbers model-numbers">${rowsOf(info).map(row)}</dl>
+      <p class="hint model-local">${notesOf(info)}</p>
+      <p class="note model-failed" role="alert" ?hidden=${failed === null}>${failed?.message}</p>
+    </div>`;
   }
+}
+
+function notesOf({ name, tokenizer, unread, speaks, notDrawn }: ModelInfo): string {
+  const notes = [t(name ? 'model.here' : 'model.local')];
+  if (tokenizer === 'none') {
+    notes.push(unread ? t('model.unreadTokenizer', { name: unread }) : t('model.noTokenizer'));
+  }
+  if (!speaks) notes.push(t('model.silent'));
+  if (notDrawn) notes.push(t(`model.notDrawn.${notDrawn}`));
+  return sentences(...notes);
 }
 
 function rowsOf(info: ModelInfo): [term: string, value: string][] {

@@ -1,10 +1,11 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import { context2d } from '../../../ui/dom';
 import type { View } from '../../panel';
 import { palette } from '../../../ui/matrix/palette';
 import { percent } from '../../../ui/numbers';
 import { labelOf } from '../shared/token_label';
-import { ModelPart } from './model_part';
-import type { Near, Plane } from '../shared/protocol';
+import { bar, ModelPart } from './model_part';
+import type { Near, Plane, Reading } from '../shared/protocol';
 import { t } from '../feature';
 
 const HEIGHT = 420;
@@ -12,122 +13,106 @@ const MARGIN = 24;
 /** With more tokens only those of the text, the chosen one and its neighbours have names. */
 const ALL_NAMED = 120;
 
+/** What is told of a text. */
+interface Told {
+  readonly plane: Plane;
+  readonly near: Near;
+  readonly reading: Reading;
+}
+
 /** The learned vectors of tokens: a plane of two directions, and who is near whom. */
 export class EmbeddingsPart extends ModelPart {
-  #view: View | null = null;
+  /** The latest; it stays until all of the next one is there. */
+  #told: Told | null = null;
+  #isObserved = false;
   #width = 0;
+  /** What the canvas shows. */
+  #drawn: readonly unknown[] = [];
   readonly #resize = new ResizeObserver((entries) => {
     for (const { contentRect } of entries) this.#width = Math.floor(contentRect.width);
-    if (this.#view) this.update(this.#view);
+    this.refresh();
   });
 
-  protected template(): string {
-    return `
-      <h3 data-t="model.embeddings.title"></h3>
-      <p class="hint model-embeddings-intro"></p>
+  protected inputs({ model, look }: View): readonly unknown[] {
+    const { plane, near, reading } = model.answers;
+    if (plane && near && reading) this.#told = { plane, near, reading };
+    return [plane, near, reading, look];
+  }
+
+  protected render(): TemplateResult {
+    const { plane, near } = this.#told ?? {};
+    const label = near && t('model.embeddings.label', { token: near.label });
+    return html`
+      <h3>${t('model.embeddings.title')}</h3>
+      <p class="hint model-embeddings-intro">${plane && introOf(plane)}</p>
       <div class="lab model-plane">
-        <div class="lab-main"><canvas role="img"></canvas></div>
+        <div class="lab-main"><canvas role="img" aria-label=${label ?? nothing} @click=${(event: MouseEvent) => this.#choose(event)}></canvas></div>
         <div class="lab-side">
-          <div class="control" data-control><label for="model-near" data-t="model.embeddings.of"></label>
-            <input id="model-near" type="text" autocomplete="off" spellcheck="false" maxlength="8"></div>
-          <p class="model-near-title"></p>
-          <ol class="model-near"></ol>
+          <div class="control" data-control><label for="model-near">${t('model.embeddings.of')}</label>
+            <input id="model-near" type="text" autocomplete="off" spellcheck="false" maxlength="8"
+              @input=${this.#typed} @compositionend=${this.#typed}></div>
+          <p class="model-near-title">${plane && near && t('model.embeddings.near', { token: near.label, width: plane.width })}</p>
+          <ol class="model-near">${near?.tokens.map((token) => this.#neighbour(token))}</ol>
         </div>
       </div>`;
   }
 
-  protected override ready(): void {
-    const canvas = this.find('canvas', HTMLCanvasElement);
-    this.#resize.observe(this.find('.lab-main', HTMLElement));
-    canvas.addEventListener('click', (event) => this.#choose(event));
-    const box = this.find('#model-near', HTMLInputElement);
-    box.addEventListener('input', (event) => {
-      if (event instanceof InputEvent && event.isComposing) return;
-      this.#named(box.value);
-    });
-    box.addEventListener('compositionend', () => this.#named(box.value));
-    this.find('.model-near', HTMLElement).addEventListener('click', (event) => {
-      const button = event.target instanceof Element ? event.target.closest('button') : null;
-      if (button) this.change({ modelNear: Number(button.dataset['token']) });
-    });
+  #neighbour({ id, label, cosine }: Near['tokens'][number]): TemplateResult {
+    return html`<li><button type="button" class="button" data-token=${id} @click=${() => this.change({ modelNear: id })}><bdi>${label}</bdi></button>
+      ${bar(Math.max(0, cosine), cosine.toFixed(3))}</li>`;
   }
 
-  get #plane(): Plane | null {
-    return this.#view?.model.answers.plane ?? null;
-  }
-
-  #named(text: string): void {
-    const plane = this.#plane;
-    if (text === '') return;
+  readonly #typed = (event: Event): void => {
+    if (event instanceof InputEvent && event.isComposing) return;
+    const { plane } = this.#told ?? {};
+    const text = (event.currentTarget as HTMLInputElement).value;
+    if (!plane || text === '') return;
     // The whole text may be a token; else the last character, as somebody types one after another.
-    const [whole, word, last] = [text, ` ${text}`, Array.from(text).at(-1) ?? text].map(labelOf);
-    const idOf = (wanted: string | undefined) =>
-      plane?.labels.findIndex((label) => label === wanted) ?? -1;
-    const id = [whole, word, last].map(idOf).find((each) => each >= 0) ?? -1;
-    if (id >= 0) this.change({ modelNear: id });
-  }
+    const wanted = [text, ` ${text}`, Array.from(text).at(-1) ?? text].map(labelOf);
+    const id = wanted.map((each) => plane.labels.indexOf(each)).find((at) => at >= 0);
+    if (id !== undefined) this.change({ modelNear: id });
+  };
 
-  #choose(event: MouseEvent): void {
-    const plane = this.#plane;
+  #choose({ offsetX, offsetY }: MouseEvent): void {
+    const { plane } = this.#told ?? {};
     if (!plane) return;
     const place = placesOf(plane, this.#width);
     let [best, least] = [-1, 32 ** 2];
     for (let id = 0; id < plane.labels.length; id++) {
       const { x, y } = place(id);
-      const distance = (x - event.offsetX) ** 2 + (y - event.offsetY) ** 2;
+      const distance = (x - offsetX) ** 2 + (y - offsetY) ** 2;
       if (distance < least) [best, least] = [id, distance];
     }
     if (best >= 0) this.change({ modelNear: best });
   }
 
-  update(view: View): void {
-    this.#view = view;
-    const { model, state, look } = view;
-    const { plane, near, reading } = model.answers;
-    const card = this.closest<HTMLElement>('.model-card');
-    if (card) card.hidden = plane === null;
-    if (!plane || !near || !reading) return;
-    if (!this.changed(plane, near, reading, this.#width, state.language, look)) return;
-    const [first, second] = plane.shares;
-    const values = {
-      width: plane.width,
-      count: plane.labels.length,
-      first: percent(first),
-      second: percent(second),
-    };
-    this.setText('.model-embeddings-intro', t('model.embeddings.intro', values));
-    this.#draw(plane, near, new Set(reading.ids));
-    this.#list(near, plane.width);
+  protected override rendered({ look }: View): void {
+    if (!this.#isObserved) this.#resize.observe(this.find('.lab-main', HTMLElement));
+    this.#isObserved = true;
+    const { plane, near, reading } = this.#told ?? {};
+    const wanted = [plane, near, reading, this.#width, look];
+    if (wanted.every((each, i) => each === this.#drawn[i])) return;
+    this.#drawn = wanted;
+    if (this.#told && this.#width > 0) this.#draw(this.#told);
   }
 
-  #draw(plane: Plane, near: Near, inText: ReadonlySet<number>): void {
+  #draw({ plane, near, reading }: Told): void {
     const canvas = this.find('canvas', HTMLCanvasElement);
     const width = this.#width;
-    if (width === 0) return;
     const ratio = devicePixelRatio;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(HEIGHT * ratio);
     canvas.style.width = `${width}px`;
     canvas.style.height = `${HEIGHT}px`;
-    canvas.setAttribute('aria-label', t('model.embeddings.label', { token: near.label }));
     const context = context2d(canvas);
     context.scale(ratio, ratio);
-    drawPlane(context, plane, { width, near, inText });
+    drawPlane(context, plane, { width, near, inText: new Set(reading.ids) });
   }
+}
 
-  #list({ label, tokens }: Near, width: number): void {
-    this.setText('.model-near-title', t('model.embeddings.near', { token: label, width }));
-    const items = tokens.map(({ id, label: name, cosine }) => {
-      const item = document.createElement('li');
-      item.innerHTML = `<button type="button" class="button" data-token="${id}"><bdi></bdi></button>
-        <span class="bar"><i></i></span><span class="value">${cosine.toFixed(3)}</span>`;
-      const [bdi, bar] = [item.querySelector('bdi'), item.querySelector<HTMLElement>('.bar i')];
-      if (bdi) bdi.textContent = name;
-      if (bar) bar.style.width = `${100 * Math.max(0, cosine)}%`;
-      return item;
-    });
-    this.find('.model-near', HTMLElement).replaceChildren(...items);
-  }
+function introOf({ width, labels, shares: [first, second] }: Plane): string {
+  const shares = { first: percent(first), second: percent(second) };
+  return t('model.embeddings.intro', { width, count: labels.length, ...shares });
 }
 
 /** Where tokens stand: both axes have one scale, so that distances are comparable. */

@@ -1,16 +1,12 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import { sentences } from '../../../i18n/i18n';
+import type { State } from '../../../state/state';
+import { options, withValue } from '../../../ui/lit/controls';
 import type { View } from '../../panel';
 import { digits } from '../../../ui/numbers';
-import { ModelPart } from './model_part';
+import { bar, ModelPart } from './model_part';
 import { cutSentence } from './next_token_part';
-import type {
-  HeadChanges,
-  HeadName,
-  HeadScores,
-  Losses,
-  ModelInfo,
-  NextToken,
-} from '../shared/protocol';
+import type { HeadName, HeadScores, Losses, ModelInfo, NextToken } from '../shared/protocol';
 import { HEAD_ORDERS, type HeadOrder } from '../state';
 import { t } from '../feature';
 
@@ -20,190 +16,129 @@ const STRONG = 0.5;
 
 const same = ([a, b]: HeadName, [c, d]: HeadName) => a === c && b === d;
 
+/** Of each head, what the loss changes by without it; undefined: nobody has asked. */
+type Changes = Float32Array | undefined;
+
 /** All heads: what they read, and what the text loses without them. */
 export class HeadsPart extends ModelPart {
-  #view: View | null = null;
-
-  protected template(): string {
-    const orders = HEAD_ORDERS.map(
-      (order) => `<option value="${order}" data-t="model.heads.order.${order}"></option>`,
-    );
-    return `
-      <h3 data-t="model.heads.title"></h3>
-      <p class="hint" data-t="model.heads.intro"></p>
-      <div class="model-controls" data-control>
-        <label class="minus"><span data-t="model.heads.sort"></span> <select class="order">${orders.join('')}</select></label>
-        <button type="button" class="button all" data-t="model.heads.all"></button>
-        <button type="button" class="button back" data-t="model.heads.back"></button>
-      </div>
-      <p class="model-loss" role="status"></p>
-      <ul class="model-heads"></ul>
-      <p class="model-story"></p>
-      <p class="hint model-check"></p>`;
+  protected inputs({ model, state, look }: View): readonly unknown[] {
+    const { info, changes, answers } = model;
+    const { reading, scores, losses, next } = answers;
+    const { modelOut, modelOrder, modelAt } = state;
+    return [
+      ...[info, changes, reading, scores, losses, next],
+      ...[modelOut, modelOrder, modelAt, look],
+    ];
   }
 
-  protected override ready(): void {
-    const order = this.find('.order', HTMLSelectElement);
-    order.addEventListener('change', () => {
-      const modelOrder = HEAD_ORDERS.find((name) => name === order.value);
-      if (modelOrder) this.change({ modelOrder });
-    });
-    this.onClick('.all', () => this.tell({ kind: 'changes' }));
-    this.onClick('.back', () => this.change({ modelOut: [] }));
-    this.find('.model-heads', HTMLElement).addEventListener('click', (event) => {
-      const button = event.target instanceof Element ? event.target.closest('button') : null;
-      const at = Number(button?.closest('li')?.dataset['head']);
-      if (button && Number.isInteger(at)) this.#act(button.dataset['do'] ?? '', at);
-    });
+  protected render({ model, state }: View): TemplateResult {
+    const { info, answers } = model;
+    const { reading, scores, losses, next } = answers;
+    const changes = model.changes?.reading === reading?.id ? model.changes : null;
+    const columns = info && state.modelOrder === 'layer' ? columnsFor(info.numHeads) : 4;
+    return html`
+      <h3>${t('model.heads.title')}</h3>
+      <p class="hint">${t('model.heads.intro')}</p>
+      ${this.#tools(state, !info?.speaks || changes?.running === true)}
+      <p class="model-loss" role="status">${losses && lossText(losses, next ?? null)}</p>
+      <ul class="model-heads" .style=${`--columns: ${columns}`}>${
+        info && scores && this.#items(info, scores, changes?.changes, state)
+      }</ul>
+      <p class="model-story">${scores && story(scores)}</p>
+      <p class="hint model-check">${scores && sentences(t('model.heads.how', { count: scores.repeated }), checkOf(scores))}</p>`;
   }
 
-  #act(what: string, at: number): void {
-    const view = this.#view;
-    const info = view?.model.info;
-    if (!view || !info) return;
-    const head: HeadName = [Math.floor(at / info.numHeads), at % info.numHeads];
-    if (what === 'map') {
-      const { modelAt } = view.state;
-      this.change({ source: 'trained', head: at, other: null, query: modelAt });
-      location.hash = 'map'; // as a link: Back is where the reader was
-      return;
-    }
-    const out = view.state.modelOut;
-    const without = out.filter((each) => !same(each, head));
-    this.change({ modelOut: without.length < out.length ? without : [...out, head] });
+  #tools({ modelOut, modelOrder }: State, isBusy: boolean): TemplateResult {
+    const orders = HEAD_ORDERS.map((order) => [order, t(`model.heads.order.${order}`)] as const);
+    const sort = (value: string) => {
+      const order = HEAD_ORDERS.find((name) => name === value);
+      if (order) this.change({ modelOrder: order });
+    };
+    return html`<div class="model-controls" data-control>
+      <label class="minus"><span>${t('model.heads.sort')}</span> <select class="order" @change=${withValue(sort)}>${options(orders, modelOrder)}</select></label>
+      <button type="button" class="button all" ?disabled=${isBusy} @click=${() => this.tell({ kind: 'changes' })}>${t('model.heads.all')}</button>
+      <button type="button" class="button back" ?disabled=${modelOut.length === 0} @click=${() => this.change({ modelOut: [] })}>${t('model.heads.back')}</button>
+    </div>`;
   }
 
-  update(view: View): void {
-    this.#view = view;
-    const { model, state, look } = view;
-    const { info, answers, changes } = model;
-    const { scores, losses, reading, next } = answers;
-    if (!info) return;
-    const { modelOut: out, modelOrder: order, language } = state;
-    if (!this.changed(info, scores, losses, next, changes, out, order, language, look)) return;
-    this.find('.order', HTMLSelectElement).value = order;
-    const ofText = changes?.reading === reading?.id ? changes : null;
-    this.find('.all', HTMLButtonElement).disabled = !info.speaks || (ofText?.running ?? false);
-    this.find('.back', HTMLButtonElement).disabled = out.length === 0;
-    this.#loss(losses ?? null, next ?? null);
-    if (!scores) {
-      this.find('.model-heads', HTMLElement).replaceChildren();
-      this.setText('.model-story', '');
-      this.setText('.model-check', '');
-      return;
-    }
-    this.#list(info, scores, { out, changes: ofText, order });
-    this.setText('.model-story', story(scores));
-    const checked = checkOf(scores);
-    this.setText(
-      '.model-check',
-      sentences(t('model.heads.how', { count: scores.repeated }), checked),
-    );
-  }
-
-  #loss(losses: Losses | null, next: NextToken | null): void {
-    if (!losses) {
-      this.setText('.model-loss', '');
-      return;
-    }
-    const { whole, ablated, heads } = losses;
-    const loss = digits(whole, 4);
-    const names = heads.map((head) => head.join('.')).join(', ');
-    const text =
-      ablated === null
-        ? t('model.heads.loss', { loss })
-        : t('model.heads.without', {
-            loss,
-            names,
-            ablated: digits(ablated, 4),
-            change: signed(ablated - whole),
-          });
-    this.setText('.model-loss', sentences(text, next ? cutSentence(next) : ''));
-  }
-
-  #list(
-    info: ModelInfo,
-    scores: HeadScores,
-    {
-      out,
-      changes,
-      order,
-    }: { out: readonly HeadName[]; changes: HeadChanges | null; order: HeadOrder },
-  ): void {
-    const list = this.find('.model-heads', HTMLElement);
-    const focused = document.activeElement;
-    const held = focused instanceof HTMLElement && list.contains(focused) ? focused : null;
-    const again = held && [held.closest('li')?.dataset['head'], held.dataset['do']];
-    list.style.setProperty('--columns', String(order === 'layer' ? columnsFor(info.numHeads) : 4));
-    const places = [...scores.previous.keys()];
-    if (order !== 'layer') {
-      const values = order === 'change' ? changes?.changes : scores[order];
-      places.sort((a, b) => (values?.[b] || 0) - (values?.[a] || 0));
-    }
-    const most = Math.max(1e-6, ...Array.from(changes?.changes ?? [], (x) => Math.abs(x) || 0));
-    const items = places.map((at) => {
+  #items(info: ModelInfo, scores: HeadScores, changes: Changes, state: State): TemplateResult[] {
+    const most = Math.max(1e-6, ...Array.from(changes ?? [], (x) => Math.abs(x) || 0));
+    return placesIn(state.modelOrder, scores, changes).map((at) => {
       const head: HeadName = [Math.floor(at / info.numHeads), at % info.numHeads];
-      const change = changes?.changes[at] ?? NaN;
-      return item(at, head, {
-        info,
-        scores,
-        change,
-        most,
-        out: out.some((each) => same(each, head)),
-      });
+      const change = changes?.[at] ?? NaN;
+      const isOut = state.modelOut.some((each) => same(each, head));
+      return html`<li data-head=${at} class=${isOut ? 'out' : nothing} data-change=${signOf(change)} .style=${shadeOf(change, most)}>
+        <b>${head.join('.')}</b> <span class="model-change">${Number.isFinite(change) ? signed(change) : ''}</span>
+        ${SCORES.map((score) => scoreOf(score, scores[score][at]!))}
+        <span class="model-head-buttons">
+          ${info.speaks ? headButton('out', head, () => this.#ablate(head, state), isOut) : nothing}
+          ${info.notDrawn === null ? headButton('map', head, () => this.#toMap(at, state)) : nothing}
+        </span></li>`;
     });
-    list.replaceChildren(...items);
-    if (again)
-      list.querySelector<HTMLElement>(`[data-head="${again[0]}"] [data-do=${again[1]}]`)?.focus();
+  }
+
+  #ablate(head: HeadName, { modelOut }: State): void {
+    const without = modelOut.filter((each) => !same(each, head));
+    this.change({ modelOut: without.length < modelOut.length ? without : [...modelOut, head] });
+  }
+
+  #toMap(head: number, { modelAt }: State): void {
+    this.change({ source: 'trained', head, other: null, query: modelAt });
+    location.hash = 'map'; // as a link: Back is where the reader was
+  }
+
+  /** In another order the focus stays with the head, not with the place. */
+  protected override refresh(): void {
+    const held = document.activeElement?.closest<HTMLElement>('.model-heads button');
+    const { head } = held?.closest('li')?.dataset ?? {};
+    super.refresh();
+    if (!held) return;
+    const now = `[data-head="${head}"] [data-do=${held.dataset['do']}]`;
+    const button = this.querySelector<HTMLElement>(now);
+    if (button !== held) button?.focus();
   }
 }
 
 /** A layer is one line, or several of the same length. */
 const columnsFor = (heads: number) => [4, 3, 2].find((columns) => heads % columns === 0) ?? 4;
 
-interface Item {
-  readonly info: ModelInfo;
-  readonly scores: HeadScores;
-  readonly change: number;
-  /** The largest change of all heads, which has the full colour. */
-  readonly most: number;
-  readonly out: boolean;
+/** Heads in an order: of the largest number first. */
+function placesIn(order: HeadOrder, scores: HeadScores, changes: Changes): number[] {
+  const places = [...scores.previous.keys()];
+  if (order === 'layer') return places;
+  const values = order === 'change' ? changes : scores[order];
+  return places.sort((a, b) => (values?.[b] || 0) - (values?.[a] || 0));
 }
 
-function item(at: number, head: HeadName, { info, scores, change, most, out }: Item): HTMLElement {
-  const box = document.createElement('li');
-  box.dataset['head'] = String(at);
-  box.classList.toggle('out', out);
-  const name = head.join('.');
-  const values = SCORES.map((score) => scores[score][at]!);
-  const bars = SCORES.map(
-    (score, i) => `<span class="model-score"><span>${t(`model.heads.${score}`)}</span>
-      <span class="bar"><i></i></span><span class="value">${values[i]!.toFixed(2)}</span></span>`,
+const scoreOf = (name: (typeof SCORES)[number], value: number) => html`
+  <span class="model-score"><span>${t(`model.heads.${name}`)}</span>${bar(value, value.toFixed(2))}</span>`;
+
+const headButton = (what: 'out' | 'map', head: HeadName, press: () => void, isPressed?: boolean) =>
+  html`<button type="button" class="button" data-do=${what} aria-pressed=${isPressed ?? nothing}
+    aria-label=${t(`model.heads.${what}Of`, { name: head.join('.') })} @click=${press}>${t(`model.heads.${what}`)}</button>`;
+
+const signOf = (change: number) => {
+  if (!Number.isFinite(change)) return nothing;
+  return change > 0 ? 'more' : 'less';
+};
+
+/** The largest change of all heads has the full colour. */
+const shadeOf = (change: number, most: number) =>
+  Number.isFinite(change)
+    ? `--share: ${Math.round(100 * Math.sqrt(Math.abs(change) / most))}%`
+    : '';
+
+function lossText({ whole, ablated, heads }: Losses, next: NextToken | null): string {
+  const loss = digits(whole, 4);
+  const without = (value: number) =>
+    t('model.heads.without', {
+      ...{ loss, names: heads.map((head) => head.join('.')).join(', ') },
+      ...{ ablated: digits(value, 4), change: signed(value - whole) },
+    });
+  return sentences(
+    ablated === null ? t('model.heads.loss', { loss }) : without(ablated),
+    next ? cutSentence(next) : '',
   );
-  const drawn = info.notDrawn === null;
-  box.innerHTML = `
-    <b>${name}</b> <span class="model-change"></span>
-    ${bars.join('')}
-    <span class="model-head-buttons">
-      ${info.speaks ? `<button type="button" class="button" data-do="out" aria-pressed="${out}"></button>` : ''}
-      ${drawn ? `<button type="button" class="button" data-do="map"></button>` : ''}
-    </span>`;
-  box.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
-    bar.style.width = `${100 * values[i]!}%`;
-  });
-  for (const button of box.querySelectorAll<HTMLElement>('button')) {
-    const text = button.dataset['do'] === 'map' ? 'model.heads.map' : 'model.heads.out';
-    button.textContent = t(text);
-    button.setAttribute('aria-label', t(`${text}Of`, { name }));
-  }
-  if (Number.isFinite(change)) {
-    const told = box.querySelector<HTMLElement>('.model-change');
-    if (told) told.textContent = signed(change);
-    box.dataset['change'] = change > 0 ? 'more' : 'less';
-    const share = Math.round(100 * Math.sqrt(Math.abs(change) / most));
-    box.style.setProperty('--share', `${share}%`);
-  }
-  return box;
 }
 
 /** How far the other panels are from the model's own pass. */

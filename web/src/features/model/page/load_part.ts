@@ -1,9 +1,10 @@
-import { find } from '../../../ui/dom';
+import { html, type TemplateResult } from 'lit-html';
+import { guard } from 'lit-html/directives/guard.js';
 import type { View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { PlotStage } from '../../../ui/plot_stage';
+import { button } from '../../../ui/lit/controls';
+import { drawn } from '../../../ui/lit/plots';
 import { defaultText } from '../../../i18n/i18n';
-import { richNodes } from '../../../i18n/markup';
 import { CARDS } from './model_cards';
 import { CURVE_HEIGHT, drawLog } from './plots';
 import { droppedFiles, hasFiles } from './dropped_files';
@@ -15,208 +16,149 @@ import { AFRESH, modelOf } from '../state';
 import type { ModelView } from '../shared/model_view';
 import { t } from '../feature';
 
-const shipped = (name: ShippedName) => `
-  <article class="model-choice" data-model="${name}">
-    <h3 data-t="model.${name}.name"></h3>
-    <p class="model-about" data-t="model.${name}.about"></p>
-    <p class="model-size hint"></p>
-    <div class="buttons"><button type="button" class="button load"></button></div>
-    <p class="hint model-outside" hidden></p>
-    <details class="model-provenance">
-      <summary data-t="model.provenance"></summary>
-      <ul class="model-facts"></ul>
-      <div class="plot-stage model-log"></div>
-      <p class="hint" data-t="model.log"></p>
-    </details>
-  </article>`;
-
 /** Where a model comes from: those of the page by a button, the reader's own as a file. */
 export class LoadPart extends ModelPart {
-  #view: View | null = null;
-  readonly #logs = new Map<ShippedName, PlotStage>();
+  protected inputs({ model, state, look }: View): readonly unknown[] {
+    const { loading, refused, info } = model;
+    return [loading, refused, info, state.model, state.modelFile, state.text, look];
+  }
 
-  protected template(): string {
-    return `
+  protected render(view: View): TemplateResult {
+    const { loading, refused } = view.model;
+    return html`
       <div class="model-choices">
-        ${SHIPPED.map(shipped).join('')}
-        <article class="model-choice" data-model="own">
-          <h3 data-t="model.own.name"></h3>
-          <p class="model-about" data-t="model.own.about"></p>
-          <p class="model-linked note" hidden></p>
-          <div class="buttons"><label class="button model-file"><span data-t="model.choose"></span>
-            <input type="file" multiple class="visually-hidden"></label></div>
-          <p class="hint" data-t="model.own.kinds"></p>
-        </article>
+        ${SHIPPED.map((name) => this.#shipped(name, view))}
+        ${this.#own(view)}
       </div>
-      <div class="model-progress" hidden>
-        <label><span class="model-progress-text"></span> <progress max="1" value="0"></progress></label>
-        <button type="button" class="button abort" data-t="model.abort"></button>
+      <div class="model-progress" ?hidden=${loading === null}>
+        <label><span class="model-progress-text">${loading && progressText(loading)}</span>
+          <progress max=${Math.max(1, loading?.total ?? 0)} value=${loading?.loaded ?? 0}></progress></label>
+        ${button('abort', t('model.abort'), () => this.tell({ kind: 'abort' }))}
       </div>
-      <div class="failure model-refused" role="alert" hidden>
-        <h3></h3>
-        <p class="model-sentence"></p>
-        <p class="hint"></p>
-      </div>`;
+      <div class="failure model-refused" role="alert" ?hidden=${refused === null}>${refused && refusal(refused)}</div>`;
   }
 
-  protected override ready(): void {
-    for (const name of SHIPPED) {
-      const card = this.#card(name);
-      find(card, '.load', HTMLElement).addEventListener('click', () => this.#load(name));
-      this.#logs.set(name, new PlotStage(find(card, '.model-log', HTMLElement)));
-    }
-    this.onClick('.abort', () => this.tell({ kind: 'abort' }));
-    const input = this.find('input[type=file]', HTMLInputElement);
-    input.addEventListener('change', () => {
-      this.#loadFiles(Array.from(input.files ?? []));
+  #shipped(name: ShippedName, view: View): TemplateResult {
+    const { model, look } = view;
+    const { parameters, heldOut, unit } = CARDS[name];
+    const bytes = written(CARDS[name].bytes);
+    const size = {
+      ...{ parameters: whole(parameters), bytes },
+      ...{ heldOut: heldOut.toFixed(3), unit: t(`model.unit.${unit}`) },
+    };
+    const isLoaded = model.info?.name === name;
+    const isOutside = shippedFiles(name) === null;
+    return html`<article class=${classOf(isLoaded, isLinked(name, view))} data-model=${name}>
+      <h3>${t(`model.${name}.name`)}</h3>
+      <p class="model-about">${t(`model.${name}.about`)}</p>
+      <p class="model-size hint">${t('model.size', size)}</p>
+      <div class="buttons"><button type="button" class="button load" ?hidden=${isOutside} ?disabled=${model.loading !== null}
+        @click=${() => this.#load(name, view)}>${t(isLoaded ? 'model.again' : 'model.load', { bytes })}</button></div>
+      <p class="hint model-outside" ?hidden=${!isOutside}>${t('model.outside', { file: `${name}.safetensors`, bytes })}</p>
+      ${guard([look], () => provenance(name))}
+    </article>`;
+  }
+
+  #own({ state, model: { info } }: View): TemplateResult {
+    const isLoaded = info !== null && info.name === null;
+    const missing = isLoaded ? null : state.modelFile;
+    const choose = ({ currentTarget }: Event) => {
+      const input = currentTarget as HTMLInputElement;
+      this.loadFiles(Array.from(input.files ?? []));
       input.value = ''; // the same file may be chosen again
-    });
+    };
+    return html`<article class=${classOf(isLoaded, state.modelFile !== null)} data-model="own">
+      <h3>${t('model.own.name')}</h3>
+      <p class="model-about">${t('model.own.about')}</p>
+      <p class="model-linked note" ?hidden=${missing === null}>${missing === null ? '' : t('model.linked', { name: missing })}</p>
+      <div class="buttons"><label class="button model-file"><span>${t('model.choose')}</span>
+        <input type="file" multiple class="visually-hidden" @change=${choose}></label></div>
+      <p class="hint">${t('model.own.kinds')}</p>
+    </article>`;
   }
 
-  /** Files may be dropped anywhere on this element. */
-  dropOn(target: HTMLElement): void {
-    target.addEventListener('dragover', (event) => {
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      target.classList.add('dropping');
-    });
-    target.addEventListener('dragleave', (event) => {
-      const inside = event.relatedTarget instanceof Node && target.contains(event.relatedTarget);
-      if (!inside) target.classList.remove('dropping');
-    });
-    target.addEventListener('drop', (event) => {
-      target.classList.remove('dropping');
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      void droppedFiles(event).then((files) => this.#loadFiles(files));
-    });
-  }
-
-  #card(name: ShippedName | 'own'): HTMLElement {
-    return this.find(`[data-model=${name}]`, HTMLElement);
-  }
-
-  #load(name: ShippedName): void {
-    const view = this.#view;
-    if (!view) return;
+  #load(name: ShippedName, view: View): void {
     const { state, model } = view;
     // An example that nobody has touched makes room for one of the kind that this model knows.
     const untouched = state.text === defaultText(state.language);
     const text = untouched ? { text: exampleOf(name, state.language), query: null } : {};
     // What a link says of its own model stays; of another one it would mean other heads and tokens.
-    const named = state.modelFile === null && modelOf(state, state.language) === name;
-    const same = named && (model.info === null || model.info.name === name);
+    const same = isLinked(name, view) && (model.info === null || model.info.name === name);
     const changes = { ...(same ? {} : AFRESH), ...text };
     if (Object.keys(changes).length > 0) this.change(changes);
     const files = shippedFiles(name);
     if (files) this.tell({ kind: 'load', files });
   }
 
-  #loadFiles(files: readonly File[]): void {
+  loadFiles(files: readonly File[]): void {
     if (files.length === 0) return;
     this.change(AFRESH);
     this.tell({ kind: 'load', files: { kind: 'files', files } });
   }
 
-  update(view: View): void {
-    this.#view = view;
-    const { model, state, look } = view;
-    if (
-      !this.changed(
-        ...[model.loading, model.refused, model.info, state.model, state.modelFile],
-        ...[state.language, look],
-      )
-    ) {
-      return;
-    }
-    this.#describe(view);
-    this.#progress(model);
-    this.#refusal(model);
+  /** The focus goes on from a button that is not there any more. */
+  protected override rendered({ model }: View): void {
+    const isHeld = this.find('.model-progress', HTMLElement).contains(document.activeElement);
+    if (isHeld && !model.loading) this.find('.model-choices button', HTMLElement).focus();
   }
+}
 
-  #describe(view: View): void {
-    const { state, model } = view;
-    for (const name of SHIPPED) {
-      const card = this.#card(name);
-      const { bytes, parameters, heldOut, unit } = CARDS[name];
-      find(card, '.model-size', HTMLElement).textContent = t('model.size', {
-        parameters: whole(parameters),
-        bytes: written(bytes),
-        heldOut: heldOut.toFixed(3),
-        unit: t(`model.unit.${unit}`),
-      });
-      card.classList.toggle('loaded', model.info?.name === name);
-      const linked = state.modelFile === null && modelOf(state, state.language) === name;
-      card.classList.toggle('linked', linked);
-      const inside = shippedFiles(name) !== null;
-      find(card, '.model-outside', HTMLElement).hidden = inside;
-      find(card, '.model-outside', HTMLElement).textContent = t('model.outside', {
-        file: `${name}.safetensors`,
-        bytes: written(bytes),
-      });
-      const button = find(card, '.load', HTMLButtonElement);
-      button.hidden = !inside;
-      button.disabled = model.loading !== null;
-      const again = model.info?.name === name;
-      button.textContent = t(again ? 'model.again' : 'model.load', { bytes: written(bytes) });
-      const facts = factsOf(name).map((fact) => {
-        const item = document.createElement('li');
-        item.append(...richNodes(fact));
-        return item;
-      });
-      find(card, '.model-facts', HTMLElement).replaceChildren(...facts);
-    }
-    const own = this.#card('own');
-    own.classList.toggle('loaded', model.info !== null && model.info.name === null);
-    own.classList.toggle('linked', state.modelFile !== null);
-    const missing = state.modelFile !== null && model.info?.name !== null ? state.modelFile : null;
-    find(own, '.model-linked', HTMLElement).hidden = missing === null;
-    this.setText('.model-linked', missing === null ? '' : t('model.linked', { name: missing }));
-    this.#drawLogs();
-  }
+/** Files may be dropped anywhere on this element. */
+export function listenToDrops(target: HTMLElement, take: (files: readonly File[]) => void): void {
+  target.addEventListener('dragover', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    target.classList.add('dropping');
+  });
+  target.addEventListener('dragleave', (event) => {
+    const inside = event.relatedTarget instanceof Node && target.contains(event.relatedTarget);
+    if (!inside) target.classList.remove('dropping');
+  });
+  target.addEventListener('drop', (event) => {
+    target.classList.remove('dropping');
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    void droppedFiles(event).then(take);
+  });
+}
 
-  #drawLogs(): void {
-    for (const name of SHIPPED) {
-      const { log, baselines } = CARDS[name];
-      const last = log.heldOut.at(-1)?.toFixed(2) ?? '';
-      this.#logs.get(name)?.show({
-        height: CURVE_HEIGHT,
-        label: t('model.logLabel', { first: log.heldOut[0]?.toFixed(2) ?? '', last }),
-        draw: (width) => drawLog(pagePen, width, { log, baselines }),
-      });
-    }
-  }
+const classOf = (isLoaded: boolean, isWanted: boolean) =>
+  `model-choice${isLoaded ? ' loaded' : ''}${isWanted ? ' linked' : ''}`;
 
-  #progress({ loading }: ModelView): void {
-    const box = this.find('.model-progress', HTMLElement);
-    const had = box.contains(document.activeElement);
-    box.hidden = loading === null;
-    if (!loading) {
-      if (had) this.find('.model-choices button', HTMLElement).focus();
-      return;
-    }
-    const { what, loaded, total } = loading;
-    const progress = this.find('progress', HTMLProgressElement);
-    progress.max = Math.max(1, total);
-    progress.value = loaded;
-    const values = { name: nameOf(what), loaded: written(loaded), total: written(total) };
-    this.setText('.model-progress-text', t(total > 0 ? 'model.loading' : 'model.opening', values));
-  }
+/** Whether a link shows this one of the page's models. */
+const isLinked = (name: ShippedName, { state }: View) =>
+  state.modelFile === null && modelOf(state, state.language) === name;
 
-  #refusal({ refused }: ModelView): void {
-    const box = this.find('.model-refused', HTMLElement);
-    box.hidden = refused === null;
-    if (!refused) return;
-    const { what, failure } = refused;
-    this.setText('.model-refused h3', t('model.refused', { name: nameOf(what) }));
-    const known = { no_weights: 'model.noWeights', config_json: 'model.configJson' } as const;
-    const key = known[failure.code as keyof typeof known];
-    const sentence = key
-      ? t(key, { name: failure.message })
-      : failure.message.replace(/^load: /, '');
-    this.setText('.model-sentence', sentence);
-    this.setText('.model-refused .hint', t('model.refusedHint'));
-  }
+function progressText({ what, loaded, total }: NonNullable<ModelView['loading']>): string {
+  const values = { name: nameOf(what), loaded: written(loaded), total: written(total) };
+  return t(total > 0 ? 'model.loading' : 'model.opening', values);
+}
+
+function refusal({ what, failure }: NonNullable<ModelView['refused']>): TemplateResult {
+  const known = { no_weights: 'model.noWeights', config_json: 'model.configJson' } as const;
+  const key = known[failure.code as keyof typeof known];
+  const sentence = key ? t(key, { name: failure.message }) : failure.message.replace(/^load: /, '');
+  return html`
+    <h3>${t('model.refused', { name: nameOf(what) })}</h3>
+    <p class="model-sentence">${sentence}</p>
+    <p class="hint">${t('model.refusedHint')}</p>`;
+}
+
+/** Where a model comes from, and how it was trained. */
+function provenance(name: ShippedName): TemplateResult {
+  const { log, baselines } = CARDS[name];
+  const [first, last] = [log.heldOut[0], log.heldOut.at(-1)];
+  const plot = {
+    height: CURVE_HEIGHT,
+    label: t('model.logLabel', { first: first?.toFixed(2) ?? '', last: last?.toFixed(2) ?? '' }),
+    draw: (width: number) => drawLog(pagePen, width, { log, baselines }),
+  };
+  return html`<details class="model-provenance">
+    <summary>${t('model.provenance')}</summary>
+    <ul class="model-facts">${factsOf(name).map((fact) => html`<li>${fact}</li>`)}</ul>
+    <div class="plot-stage model-log" ${drawn(plot)}></div>
+    <p class="hint">${t('model.log')}</p>
+  </details>`;
 }
 
 /** The first text of the kind that a model knows, in the reader's language if it has one. */

@@ -1,9 +1,11 @@
+import { html, type TemplateResult } from 'lit-html';
+import { live } from 'lit-html/directives/live.js';
 import type { View } from '../../panel';
+import { button } from '../../../ui/lit/controls';
 import { bytes, duration } from '../../../ui/numbers';
-import { LIMITS } from '../../../state/state';
-import { ModelPart } from './model_part';
+import { LIMITS, type State } from '../../../state/state';
+import { ModelPart, wholeNumber } from './model_part';
 import type { Generated } from '../shared/protocol';
-import { modelFields } from '../state';
 import { t } from '../feature';
 
 /** Tokens in a second that an eye can follow. */
@@ -12,94 +14,76 @@ const MOST = 400;
 
 /** The model writes on, one token after another, while the cache of keys and values grows. */
 export class WritePart extends ModelPart {
-  #view: View | null = null;
   #running = false;
+  /** What it has written, once it is over: read out then, and not token by token. */
+  #said = '';
 
-  protected template(): string {
-    return `
-      <h3 data-t="model.write.title"></h3>
-      <p class="hint" data-t="model.write.intro"></p>
-      <div class="model-controls">
-        <button type="button" class="button write"></button>
-        <div class="control" data-control><label for="model-seed" data-t="model.write.seed"></label>
-          <input id="model-seed" type="number" min="${LIMITS.modelSeed[0]}"
-            max="${LIMITS.modelSeed[1]}" step="1"></div>
-        <label class="check" data-control><input type="checkbox" id="model-slow"> <span data-t="model.write.slow"></span></label>
-      </div>
-      <p class="model-written" tabindex="0" role="region" data-t-label="model.write.text" hidden><span class="before"></span><span class="written"></span></p>
-      <div class="model-cache" hidden>
-        <label><span class="model-cache-text"></span> <progress max="1" value="0"></progress></label>
-      </div>
-      <p class="model-rate"></p>
-      <p class="visually-hidden" role="status" data-said></p>`;
+  protected inputs({ model, state, look }: View): readonly unknown[] {
+    return [model.generated, state.modelSeed, state.modelSlow, look];
   }
 
-  protected override ready(): void {
-    this.onClick('.write', () => {
-      if (this.#running) this.tell({ kind: 'stop' });
-      else this.#write();
-    });
-    const seed = this.find('#model-seed', HTMLInputElement);
-    seed.addEventListener('change', () => {
-      const modelSeed = modelFields.modelSeed.read(seed.value);
-      if (modelSeed !== undefined) this.change({ modelSeed });
-    });
-    const slow = this.find('#model-slow', HTMLInputElement);
-    slow.addEventListener('change', () => this.change({ modelSlow: slow.checked }));
-  }
-
-  #write(): void {
-    const state = this.#view?.state;
-    if (!state) return;
-    const pace = state.modelSlow ? SLOW : null;
-    this.tell({ kind: 'generate', seed: state.modelSeed, tokens: MOST, pace });
-  }
-
-  update(view: View): void {
-    this.#view = view;
-    const { model, state, look } = view;
-    const { generated, answers } = model;
-    const { modelSeed, modelSlow, language } = state;
-    if (!this.changed(generated, answers.reading, modelSeed, modelSlow, language, look)) return;
-    const seed = this.find('#model-seed', HTMLInputElement);
-    if (document.activeElement !== seed) seed.value = String(modelSeed);
-    this.find('#model-slow', HTMLInputElement).checked = modelSlow;
-    const was = this.#running;
-    this.#running = generated?.running ?? false;
-    this.setText('.write', t(this.#running ? 'model.write.stop' : 'model.write.start'));
-    this.find('.model-written', HTMLElement).hidden = generated === null;
-    this.find('.model-cache', HTMLElement).hidden = generated === null;
-    if (generated) {
-      this.#tell(generated);
-    } else {
-      this.setText('.model-rate', '');
-      this.setText('[data-said]', '');
+  override update(view: View): void {
+    const { generated } = view.model;
+    const running = generated?.running ?? false;
+    if (!generated) this.#said = '';
+    else if (this.#running && !running) {
+      this.#said = t('model.write.said', { tokens: generated.tokens, text: generated.text });
     }
-    if (was && !this.#running && generated) {
-      this.setText(
-        '[data-said]',
-        t('model.write.said', { tokens: generated.tokens, text: generated.text }),
-      );
-    }
+    this.#running = running;
+    super.update(view);
   }
 
-  #tell({ before, text, cached, capacity, bytesPerToken, median, tokens }: Generated): void {
-    this.setText('.before', before.trimStart());
-    this.setText('.written', text);
+  protected render({ model: { generated }, state }: View): TemplateResult {
+    const isNone = generated === null;
+    return html`
+      <h3>${t('model.write.title')}</h3>
+      <p class="hint">${t('model.write.intro')}</p>
+      ${this.#tools(state)}
+      <p class="model-written" tabindex="0" role="region" aria-label=${t('model.write.text')}
+        ?hidden=${isNone}><span class="before">${generated?.before.trimStart()}</span><span class="written">${generated?.text}</span></p>
+      <div class="model-cache" ?hidden=${isNone}>
+        <label><span class="model-cache-text">${generated && cacheText(generated)}</span>
+          <progress max=${generated?.capacity ?? 1} value=${generated?.cached ?? 0}></progress></label>
+      </div>
+      <p class="model-rate">${generated && rateText(generated)}</p>
+      <p class="visually-hidden" role="status" data-said .textContent=${this.#said}></p>`;
+  }
+
+  #tools(state: State): TemplateResult {
+    const slow = ({ currentTarget }: Event) =>
+      this.change({ modelSlow: (currentTarget as HTMLInputElement).checked });
+    return html`<div class="model-controls">
+      ${button('write', t(this.#running ? 'model.write.stop' : 'model.write.start'), () => this.#press(state))}
+      <div class="control" data-control>${wholeNumber(
+        'model-seed',
+        t('model.write.seed'),
+        LIMITS.modelSeed,
+        { value: state.modelSeed, take: (modelSeed) => this.change({ modelSeed }) },
+      )}</div>
+      <label class="check" data-control><input type="checkbox" id="model-slow" .checked=${live(state.modelSlow)}
+        @change=${slow}> <span>${t('model.write.slow')}</span></label>
+    </div>`;
+  }
+
+  #press({ modelSeed: seed, modelSlow }: State): void {
+    const pace = modelSlow ? SLOW : null;
+    this.tell(this.#running ? { kind: 'stop' } : { kind: 'generate', seed, tokens: MOST, pace });
+  }
+
+  /** What was written last is in sight. */
+  protected override rendered({ model }: View): void {
+    if (!model.generated) return;
     const box = this.find('.model-written', HTMLElement);
     box.scrollTop = box.scrollHeight;
-    const progress = this.find('progress', HTMLProgressElement);
-    progress.max = capacity;
-    progress.value = cached;
-    const values = {
-      cached,
-      capacity,
-      bytes: bytes(cached * bytesPerToken),
-      all: bytes(capacity * bytesPerToken),
-    };
-    this.setText('.model-cache-text', t('model.write.cache', values));
-    const known = Number.isFinite(median);
-    const rate = { time: known ? duration(median) : '–', tokens };
-    this.setText('.model-rate', t('model.write.rate', rate));
   }
+}
+
+function cacheText({ cached, capacity, bytesPerToken }: Generated): string {
+  const sizes = { bytes: bytes(cached * bytesPerToken), all: bytes(capacity * bytesPerToken) };
+  return t('model.write.cache', { cached, capacity, ...sizes });
+}
+
+function rateText({ median, tokens }: Generated): string {
+  const time = Number.isFinite(median) ? duration(median) : '–';
+  return t('model.write.rate', { time, tokens });
 }
