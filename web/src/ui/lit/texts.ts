@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { DirectiveResult } from 'lit-html/directive.js';
 import { unsafeHTML } from 'lit-html/directives/unsafe-html.js';
 import { partsOf, type Values } from '../../i18n/i18n';
-import type { RichPart } from '../../i18n/markup';
+import { parseRich, type RichPart } from '../../i18n/markup';
 
 /** What may stand between the tags of a template. */
 export type Content =
@@ -23,6 +23,9 @@ function marked({ kind, text }: RichPart): Content {
 
 /** The text of `key` with its marks as elements. */
 export const rich = (key: string, values: Values = {}): Content => partsOf(key, values).map(marked);
+
+/** The same of a text that is in no catalogue. */
+export const richText = (source: string): Content => parseRich(source).map(marked);
 
 const PLACE = /(<mtext data-live="(\w+)">)[^<]*/g;
 const escaped = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
