@@ -1,7 +1,8 @@
-import { richNodes } from '../../../i18n/markup';
-import { translate } from '../../../i18n/i18n';
+import { html, nothing, render, type TemplateResult } from 'lit-html';
+import { keyed } from 'lit-html/directives/keyed.js';
+import { parseRich } from '../../../i18n/markup';
+import { richText } from '../../../ui/lit/texts';
 import { digits } from '../../../ui/numbers';
-import { find, setText } from '../../../ui/dom';
 import type { View } from '../../panel';
 import type { Given, Kept, Result } from './answers';
 import { isNear, isRight, isSameText, nearest, readAnswer } from './parse_answer';
@@ -11,7 +12,7 @@ import { t, type Key } from '../texts';
 
 /** Lines to write on, on paper. */
 const lines = (count: number) =>
-  `<div class="answer-lines" aria-hidden="true">${'<i></i>'.repeat(count)}</div>`;
+  html`<div class="answer-lines" aria-hidden="true">${Array.from({ length: count }, () => html`<i></i>`)}</div>`;
 
 interface Tools {
   /** What the page has computed at this moment. */
@@ -107,85 +108,82 @@ function solution(exercise: Exercise, view: View): string {
 
 let made = 0;
 
-const choicesHtml = (name: string, count: number) =>
-  Array.from(
-    { length: count },
-    (_, i) => `<label><input type="radio" name="${name}" value="${i}"><span></span></label>`,
-  ).join('');
-
-function boxHtml(kind: Kind, name: string, choices: number): string {
-  if (kind === 'choice') {
-    return `<fieldset class="choices"><legend class="visually-hidden" data-t="lessons.choose"></legend>${choicesHtml(name, choices)}</fieldset>`;
-  }
-  if (kind === 'open') {
-    return `<p class="hint on-screen" data-t="lessons.open"></p>
-      <textarea rows="2" maxlength="2000" aria-labelledby="${name}"></textarea>${lines(3)}`;
-  }
-  const [mode, size] = kind === 'number' ? ['decimal', 10] : ['text', 28];
-  return `<input type="text" inputmode="${mode}" autocomplete="off" size="${size}" maxlength="300" aria-labelledby="${name}">`;
-}
-
-const checkHtml = (kind: Kind) => `
-  <button type="submit" class="button on-screen" data-t="lessons.check"></button>
-  <button type="button" class="button on-screen reveal" data-t="lessons.reveal" hidden></button>
-  ${kind === 'text' ? '<p class="hint on-screen" data-t="lessons.textRule"></p>' : ''}
-  <p class="verdict" role="status"></p>
-  ${kind === 'choice' ? '' : lines(1)}`;
-
 /** An exercise to answer on the page, or on paper. */
 export class ExerciseItem {
   readonly element = document.createElement('li');
   readonly #exercise: Exercise;
   readonly #tools: Tools;
+  /** Of its question, by which its boxes are called. */
+  readonly #id = `exercise-${++made}`;
+  #said = { text: '' };
+  /** Whether the answer can be asked for: after the first that was checked. */
+  #canReveal = false;
+  /** Null: nobody asked for it below the question. */
+  #solution: string | null = null;
 
   constructor(exercise: Exercise, tools: Tools) {
     this.#exercise = exercise;
     this.#tools = tools;
-    const { element } = this;
-    const { choices = [] } = exercise;
-    const kind = kindOf(exercise);
-    const name = `exercise-${++made}`;
-    element.innerHTML = `
-      <form novalidate>
-        <p class="question" id="${name}"></p>
-        ${boxHtml(kind, name, choices.length)}
-        ${isChecked(exercise) ? checkHtml(kind) : ''}
-        <p class="solution" hidden></p>
-      </form>`;
-    translate(element);
-    find(element, '.question', HTMLElement).append(...richNodes(exercise.text));
-    element.querySelectorAll('.choices span').forEach((span, i) => {
-      span.append(...richNodes(choices[i] ?? ''));
-    });
-    element.querySelector('fieldset')?.setAttribute('aria-labelledby', name);
-    this.#listen();
     this.restore();
   }
 
-  #listen(): void {
-    const form = find(this.element, 'form', HTMLFormElement);
-    // What is typed or chosen is kept whether it is checked or not.
-    form.addEventListener('input', () => this.#keep(null));
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      if (isChecked(this.#exercise)) this.#check();
-    });
-    this.element.querySelector('.reveal')?.addEventListener('click', () => {
+  #draw(): void {
+    const form = html`
+      <form novalidate @input=${() => this.#keep(null)} @submit=${(event: Event) => this.#check(event)}>
+        <p class="question" id=${this.#id}>${richText(this.#exercise.text)}</p>
+        ${this.#boxes()}
+        ${isChecked(this.#exercise) ? this.#answer() : nothing}
+        <p class="solution" ?hidden=${this.#solution === null}>${this.#solution ?? ''}</p>
+      </form>`;
+    render(form, this.element);
+  }
+
+  /** What is entered there stays as it is, whatever is rendered again. */
+  #boxes(): TemplateResult {
+    const { choices = [] } = this.#exercise;
+    const kind = kindOf(this.#exercise);
+    const id = this.#id;
+    if (kind === 'choice') {
+      const box = (choice: string, i: number) =>
+        html`<label><input type="radio" name=${id} value=${i}><span>${richText(choice)}</span></label>`;
+      return html`<fieldset class="choices" aria-labelledby=${id}><legend class="visually-hidden">${t('lessons.choose')}</legend>${choices.map(box)}</fieldset>`;
+    }
+    if (kind === 'open') {
+      return html`<p class="hint on-screen">${t('lessons.open')}</p>
+        <textarea rows="2" maxlength="2000" aria-labelledby=${id}></textarea>${lines(3)}`;
+    }
+    const [mode, size] = kind === 'number' ? ['decimal', 10] : ['text', 28];
+    return html`<input type="text" inputmode=${mode} autocomplete="off" size=${size} maxlength="300" aria-labelledby=${id}>`;
+  }
+
+  /** What is said to what was entered. */
+  #answer(): TemplateResult {
+    const kind = kindOf(this.#exercise);
+    const reveal = () => {
       this.#say(solution(this.#exercise, this.#tools.view()));
       this.#keep(null, true);
-    });
+    };
+    return html`
+      <button type="submit" class="button on-screen">${t('lessons.check')}</button>
+      <button type="button" class="button on-screen reveal" ?hidden=${!this.#canReveal} @click=${reveal}>${t('lessons.reveal')}</button>
+      ${kind === 'text' ? html`<p class="hint on-screen">${t('lessons.textRule')}</p>` : nothing}
+      <p class="verdict" role="status">${keyed(this.#said, this.#said.text)}</p>
+      ${kind === 'choice' ? nothing : lines(1)}`;
   }
 
-  #check(): void {
+  #check(event: Event): void {
+    event.preventDefault();
+    if (!isChecked(this.#exercise)) return;
     const { result, text } = judge(this.#exercise, this.#given(), this.#tools);
+    this.#canReveal ||= result !== null;
     this.#say(text);
-    if (result === null) return;
-    find(this.element, '.reveal', HTMLElement).hidden = false;
-    this.#keep(result);
+    if (result !== null) this.#keep(result);
   }
 
+  /** Also what was said before is read out again. */
   #say(text: string): void {
-    find(this.element, '.verdict', HTMLElement).textContent = text;
+    this.#said = { text };
+    this.#draw();
   }
 
   /** What stands in the form: of choices the number of the chosen one. */
@@ -196,6 +194,7 @@ export class ExerciseItem {
     return box?.value ?? '';
   }
 
+  /** What is typed or chosen is kept whether it is checked or not. */
   #keep(result: Result | null, shown = false): void {
     const given = this.#given();
     const { choices } = this.#exercise;
@@ -207,27 +206,24 @@ export class ExerciseItem {
   /** What is kept of an earlier visit into the form; nothing where nothing is. */
   restore(): void {
     const kept = this.#tools.kept();
+    this.#canReveal = kept !== null && kept.checks > 0;
+    this.#say(kept && kept.result !== '' ? t(`lessons.before.${kept.result}`) : '');
     this.element.querySelectorAll<HTMLInputElement>('[type=radio]').forEach((box, i) => {
       box.checked = i === kept?.choice;
     });
     const box = this.element.querySelector<HTMLInputElement>('input[type=text], textarea');
     if (box) box.value = kept?.given ?? '';
-    if (!isChecked(this.#exercise)) return;
-    this.#say(kept && kept.result !== '' ? t(`lessons.before.${kept.result}`) : '');
-    find(this.element, '.reveal', HTMLElement).hidden = !kept || kept.checks === 0;
   }
 
   /** The solution below the question, as the page computes it now; null: nobody asked for it. */
   showSolution(view: View | null): void {
-    const place = find(this.element, '.solution', HTMLElement);
-    const wanted = view !== null && isChecked(this.#exercise);
-    place.hidden = !wanted;
-    setText(place, wanted ? solution(this.#exercise, view) : '');
+    this.#solution = view && isChecked(this.#exercise) ? solution(this.#exercise, view) : null;
+    this.#draw();
   }
 }
 
 /** A text without its marks, for a file. */
 export const plainOfRich = (text: string): string =>
-  richNodes(text)
-    .map(({ textContent }) => textContent)
+  parseRich(text)
+    .map((part) => part.text)
     .join('');

@@ -1,6 +1,9 @@
-import { richNodes } from '../../../i18n/markup';
-import { translate, type Language } from '../../../i18n/i18n';
-import { Panel, type View } from '../../panel';
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { Language } from '../../../i18n/i18n';
+import { button } from '../../../ui/lit/controls';
+import { richText } from '../../../ui/lit/texts';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import { formatFragment, type State } from '../../../state/state';
 import { asksOf, PANEL_IDS } from '../../index';
 import { loadPanel } from '../../load';
@@ -11,7 +14,7 @@ import { pictureOf, settled } from './print_figures';
 import type { Host } from './page_api';
 import { panelsOf, stateOf, type Exercise, type Lesson, type Showable, type Step } from './lesson';
 import { allowed, type Locks } from './locks';
-import { t } from '../texts';
+import { t, type Key } from '../texts';
 
 /** What the reader needs from who opened it. */
 export interface Opened {
@@ -43,8 +46,18 @@ function settingsOf(state: State): string {
   });
 }
 
+/** A step as it is read. */
+interface OpenStep {
+  readonly step: Step;
+  readonly exercises: readonly ExerciseItem[];
+  /** For paper: once the step is left, its panels are elsewhere. */
+  figures: readonly HTMLImageElement[];
+  /** Whether they have the place of the panels on paper. */
+  isCaptured: boolean;
+}
+
 /** A lesson: its steps one after the other, each with its text, the panels it is about, and exercises. */
-export class LessonReader extends Panel {
+export class LessonReader extends LitPanel {
   host: Host | null = null;
   locks: Locks | null = null;
   /** Where panels are while no step shows them. */
@@ -52,132 +65,154 @@ export class LessonReader extends Panel {
   /** From 0; -1 before the first. */
   at = -1;
   #opened: Opened | null = null;
-  #view: View | null = null;
+  #openSteps: readonly OpenStep[] = [];
   /** Whether this state is another than that of this step. */
   #compared: { readonly state: State; readonly step: Step; readonly moved: boolean } | null = null;
   /** Another number for every step that is gone to. */
   #going = 0;
-  /** The exercises, step by step. */
-  #exercises: readonly (readonly ExerciseItem[])[] = [];
   #answers: AnswersBar | null = null;
   /** Whether notes and solutions are shown, for teachers. */
   #notes = false;
+  #isPrinting = false;
+  #address = '';
 
-  protected template(): string {
-    return `
-      <header class="lesson-head">
-        <p class="lesson-kind"></p>
-        <h1 id="lesson-title" tabindex="-1"></h1>
-        <div class="lesson-goals"><h2 data-t="lessons.goals"></h2><ul></ul></div>
-        <p class="lesson-tools">
-          <a class="button all" href="#v=1&amp;lesson=index" data-t="lessons.all"></a>
-          <button type="button" class="button print" data-t="lessons.print"></button>
-          <button type="button" class="button adapt" data-t="lessons.adapt"></button>
-          <button type="button" class="button for-teachers" aria-pressed="false" data-t="lessons.forTeachers"></button>
-          <button type="button" class="button leave" data-t="lessons.leave"></button>
-        </p>
-        <p class="lesson-status hint" role="status"></p>
-        <nav data-t-label="lessons.steps"><ol class="lesson-steps"></ol></nav>
-      </header>
-      <div class="lesson-body"></div>
-      <div class="lesson-foot"></div>
-      <p class="lesson-link"></p>`;
+  /** Its texts change only with the language, when it is opened anew. */
+  protected inputs(): readonly unknown[] {
+    return [this.#opened, this.at, this.#moved, this.#address];
   }
 
-  protected override ready(): void {
-    const on = (selector: string, act: () => void) =>
-      this.find(selector, HTMLElement).addEventListener('click', act);
-    on('.adapt', () => this.#opened?.adapt());
-    on('.leave', () => {
-      const leave = this.#opened?.leave;
-      this.close(); // the address changes at once: nothing under way may change it back
-      leave?.();
-    });
-    on('.print', () => void this.#print());
-    on('.for-teachers', () => {
-      this.#notes = !this.#notes;
-      this.#showNotes();
-    });
-    this.addEventListener('click', ({ target }) => {
-      const button = target instanceof Element ? target.closest<HTMLElement>('[data-to]') : null;
-      const to = button?.dataset['to'];
-      if (to !== undefined) void this.go(Number(to), { focus: true, visit: true });
-    });
+  override update(view: View): void {
+    const step = this.#step;
+    if (step) this.#compare(view.state, step);
+    if (step && this.#notes) this.#showSolutions(view);
+    super.update(view);
   }
 
-  update(view: View): void {
-    this.#view = view;
-    const step = this.#opened?.lesson.steps[this.at];
-    if (!step) return;
-    const back = this.querySelector<HTMLElement>('.lesson-step.current .back');
-    if (back) back.hidden = !this.#moved();
-    if (this.#notes) this.#showSolutions(view);
+  /** A lesson that is left stays as it is until the page has its place. */
+  protected override refresh(): void {
+    if (this.#opened) super.refresh();
   }
 
-  #showNotes(): void {
-    this.find('.for-teachers', HTMLElement).setAttribute('aria-pressed', String(this.#notes));
-    for (const notes of this.querySelectorAll<HTMLElement>('.lesson-notes')) {
-      notes.hidden = !this.#notes || notes.dataset['empty'] !== undefined;
-    }
+  protected render(): TemplateResult {
+    const opened = this.#opened;
+    return html`
+      ${opened && this.#head(opened)}
+      <div class="lesson-body">${this.#openSteps.map((one, at) => this.#section(one, at))}</div>
+      <div class="lesson-foot">${this.#answers?.element}</div>
+      <p class="lesson-link">${this.#address}</p>`;
+  }
+
+  #head({ lesson: { title, goals, minutes, steps } }: Opened): TemplateResult {
+    const kind = minutes > 0 ? 'lessons.kindMinutes' : 'lessons.kind';
+    const link = (step: Step, at: number) => html`
+      <li><button type="button" class="step-link" data-to=${at} aria-current=${at === this.at ? 'step' : nothing}
+        @click=${() => this.#visit(at)}>${richText(stepName(step, at))}</button></li>`;
+    return html`<header class="lesson-head">
+      <p class="lesson-kind">${t(kind, { minutes, steps: steps.length })}</p>
+      <h1 id="lesson-title" tabindex="-1">${richText(title)}</h1>
+      <div class="lesson-goals" ?hidden=${goals.length === 0}><h2>${t('lessons.goals')}</h2><ul>${goals.map((goal) => html`<li>${richText(goal)}</li>`)}</ul></div>
+      <p class="lesson-tools">
+        <a class="button all" href="#v=1&amp;lesson=index">${t('lessons.all')}</a>
+        ${button('print', t('lessons.print'), () => void this.#print())}
+        ${button('adapt', t('lessons.adapt'), () => this.#opened?.adapt())}
+        <button type="button" class="button for-teachers" aria-pressed=${String(this.#notes)} @click=${() => this.#turnNotes()}>${t('lessons.forTeachers')}</button>
+        ${button('leave', t('lessons.leave'), () => this.#leave())}
+      </p>
+      <p class="lesson-status hint" role="status">${this.#isPrinting ? t('lessons.printing') : ''}</p>
+      <nav aria-label=${t('lessons.steps')}><ol class="lesson-steps">${steps.map(link)}</ol></nav>
+    </header>`;
+  }
+
+  /** Into the panels of a step nothing is rendered: go() puts them there. */
+  #section({ step, exercises, figures, isCaptured }: OpenStep, at: number): TemplateResult {
+    const { text, notes = '' } = step;
+    const isCurrent = at === this.at;
+    const state = (isCurrent ? ' current' : '') + (isCaptured ? ' captured' : '');
+    const to = (place: number, words: Key, more = '') =>
+      html`<button type="button" class="button${more}" data-to=${place} @click=${() => this.#visit(place)}>${t(words)}</button>`;
+    return html`<section class="lesson-step${state}" aria-labelledby="step-${at}">
+      <div class="lesson-text"><h2 id="step-${at}" tabindex="-1">${richText(stepName(step, at))}</h2>${paragraphs(text)}</div>
+      <aside class="lesson-notes" aria-labelledby="notes-${at}" ?hidden=${!this.#notes || notes === ''}><h3 id="notes-${at}">${t('lessons.notes')}</h3>${paragraphs(notes)}</aside>
+      <p class="lesson-tools back" ?hidden=${!isCurrent || !this.#moved}><button type="button" class="button" @click=${() => this.#restore()}>${t('lessons.restore')}</button></p>
+      <div class="lesson-panels"></div>
+      <div class="lesson-figures">${figures}</div>
+      <div class="lesson-exercises" ?hidden=${exercises.length === 0}><h3>${t('lessons.exercises')}</h3><ol>${exercises.map(({ element }) => element)}</ol></div>
+      <p class="lesson-tools">
+        ${at > 0 ? to(at - 1, 'lessons.previous') : nothing}
+        ${at < this.#openSteps.length - 1 ? to(at + 1, 'lessons.next', ' next') : nothing}
+      </p>
+    </section>`;
+  }
+
+  // ---- for teachers ----
+
+  #turnNotes(): void {
+    this.#notes = !this.#notes;
     if (this.#notes) this.#showSolutions(this.#viewNow());
-    else for (const item of this.#exercises.flat()) item.showSolution(null);
+    else for (const item of this.#exercises) item.showSolution(null);
+    this.refresh();
   }
 
   /** Those of this step: what belongs to the others is not computed now. */
   #showSolutions(view: View): void {
-    for (const item of this.#exercises[this.at] ?? []) item.showSolution(view);
+    for (const item of this.#openSteps[this.at]?.exercises ?? []) item.showSolution(view);
   }
 
-  #moved(): boolean {
-    const [view, step, opened] = [this.#view, this.#opened?.lesson.steps[this.at], this.#opened];
-    if (!view || !step || !opened) return false;
-    const { state } = view;
-    // Two links are written to compare them: not at every frame of a step that nobody touches.
-    if (this.#compared?.state !== state || this.#compared.step !== step) {
-      const moved = settingsOf(state) !== settingsOf(stateOf(step, state.language));
-      this.#compared = { state, step, moved };
-    }
-    return this.#compared.moved;
+  get #exercises(): readonly ExerciseItem[] {
+    return this.#openSteps.flatMap(({ exercises }) => exercises);
   }
+
+  // ---- the settings of a step ----
+
+  /** What is read; nothing of a lesson that is left. */
+  get #step(): Step | undefined {
+    return this.#opened?.lesson.steps[this.at];
+  }
+
+  /** Two links are written to compare them: not at every frame of a step that nobody touches. */
+  #compare(state: State, step: Step): void {
+    if (this.#compared?.state === state && this.#compared.step === step) return;
+    const moved = settingsOf(state) !== settingsOf(stateOf(step, state.language));
+    this.#compared = { state, step, moved };
+  }
+
+  /** Whether the reader had left the settings of the step when it was drawn. */
+  get #moved(): boolean {
+    return this.#compared?.step === this.#step && this.#compared?.moved === true;
+  }
+
+  #restore(): void {
+    const step = this.#step;
+    if (step) this.host?.begin(stateOf(step, this.#viewNow().state.language));
+  }
+
+  #viewNow(): View {
+    const view = this.host?.view();
+    if (!view) throw new Error('a lesson without a page');
+    return view;
+  }
+
+  // ---- the lesson ----
 
   /** Puts a lesson onto the page, at one of its steps. */
   open(opened: Opened, step: number): void {
+    const { lesson, id } = opened;
+    this.#stow();
     this.#opened = opened;
     this.at = -1;
-    this.#stow();
-    translate(this);
-    const { lesson } = opened;
-    this.setText('.lesson-status', '');
-    const kind = lesson.minutes > 0 ? 'lessons.kindMinutes' : 'lessons.kind';
-    this.setText('.lesson-kind', t(kind, { minutes: lesson.minutes, steps: lesson.steps.length }));
-    this.find('h1', HTMLElement).replaceChildren(...richNodes(lesson.title));
-    document.title = `${this.find('h1', HTMLElement).textContent} · qkv`;
-    const goals = this.find('.lesson-goals', HTMLElement);
-    goals.hidden = lesson.goals.length === 0;
-    this.find('.lesson-goals ul', HTMLElement).replaceChildren(...lesson.goals.map(listItem));
-    this.find('.lesson-steps', HTMLElement).replaceChildren(...lesson.steps.map(stepLink));
-    this.#exercises = lesson.steps.map((one, i) =>
-      one.exercises.map((exercise, e) => this.#item(exercise, { step: i, exercise: e }, opened)),
-    );
-    const body = this.find('.lesson-body', HTMLElement);
-    body.replaceChildren(
-      ...lesson.steps.map((one, i) => this.#section(one, i, lesson.steps.length - 1)),
-    );
-    this.#answers = new AnswersBar(opened.id, () => {
-      for (const item of this.#exercises.flat()) item.restore();
+    this.#isPrinting = false;
+    this.#openSteps = lesson.steps.map((one, i) => ({
+      ...{ step: one, figures: [], isCaptured: false },
+      exercises: one.exercises.map((exercise, e) =>
+        this.#item(exercise, { step: i, exercise: e }, opened),
+      ),
+    }));
+    this.#answers = new AnswersBar(id, () => {
+      for (const item of this.#exercises) item.restore();
     });
-    this.find('.lesson-foot', HTMLElement).replaceChildren(this.#answers.element);
+    document.title = `${plainOfRich(lesson.title)} · qkv`;
+    this.update(this.#viewNow());
     void this.go(step);
-  }
-
-  /** What is under way for this lesson comes to nothing. */
-  close(): void {
-    this.#opened = null;
-  }
-
-  /** Whether this lesson is still the one that is read. */
-  #reads(opened: Opened): boolean {
-    return this.isConnected && this.#opened === opened;
   }
 
   #item(
@@ -189,50 +224,26 @@ export class LessonReader extends Panel {
     const asked = { lesson: id, ...at, title: title ?? '', question: question ?? '' };
     return new ExerciseItem(exercise, {
       view: () => this.#viewNow(),
-      moved: () => this.#moved(),
+      moved: () => this.#moved,
       kept: () => answerAt(asked),
       keep: (given) => this.#answers?.draw(keepAnswer(asked, given)),
     });
   }
 
-  #section(step: Step, at: number, last: number): HTMLElement {
-    const section = document.createElement('section');
-    section.className = 'lesson-step';
-    section.setAttribute('aria-labelledby', `step-${at}`);
-    section.innerHTML = `
-      <div class="lesson-text"><h2 id="step-${at}" tabindex="-1"></h2></div>
-      <aside class="lesson-notes" aria-labelledby="notes-${at}" hidden><h3 id="notes-${at}" data-t="lessons.notes"></h3></aside>
-      <p class="lesson-tools back" hidden><button type="button" class="button" data-t="lessons.restore"></button></p>
-      <div class="lesson-panels"></div>
-      <div class="lesson-figures"></div>
-      <div class="lesson-exercises"><h3 data-t="lessons.exercises"></h3><ol></ol></div>
-      <p class="lesson-tools">
-        ${at > 0 ? `<button type="button" class="button" data-to="${at - 1}" data-t="lessons.previous"></button>` : ''}
-        ${at < last ? `<button type="button" class="button next" data-to="${at + 1}" data-t="lessons.next"></button>` : ''}
-      </p>`;
-    translate(section);
-    const find = (selector: string) => section.querySelector<HTMLElement>(selector);
-    find('h2')?.append(...richNodes(stepName(step, at)));
-    find('.lesson-text')?.append(...paragraphs(step.text));
-    const notes = find('.lesson-notes');
-    if (step.notes) notes?.append(...paragraphs(step.notes));
-    else notes?.setAttribute('data-empty', '');
-    find('ol')?.append(...(this.#exercises[at] ?? []).map(({ element }) => element));
-    const exercises = find('.lesson-exercises');
-    if (exercises) exercises.hidden = step.exercises.length === 0;
-    find('.back button')?.addEventListener('click', () => this.#restore());
-    return section;
+  /** What is under way for this lesson comes to nothing. */
+  close(): void {
+    this.#opened = null;
   }
 
-  #viewNow(): View {
-    const view = this.host?.view();
-    if (!view) throw new Error('a lesson without a page');
-    return view;
+  #leave(): void {
+    const leave = this.#opened?.leave;
+    this.close(); // the address changes at once: nothing under way may change it back
+    leave?.();
   }
 
-  #restore(): void {
-    const step = this.#opened?.lesson.steps[this.at];
-    if (step) this.host?.begin(stateOf(step, this.#viewNow().state.language));
+  /** Whether this lesson is still the one that is read. */
+  #reads(opened: Opened): boolean {
+    return this.isConnected && this.#opened === opened;
   }
 
   // ---- from step to step ----
@@ -243,6 +254,10 @@ export class LessonReader extends Panel {
       const element = elementOf(id);
       if (element && this.contains(element)) this.store?.append(element);
     }
+  }
+
+  #visit(step: number): void {
+    void this.go(step, { focus: true, visit: true });
   }
 
   /** `visit`: the reader goes there, and comes back here by the browser's Back. */
@@ -260,27 +275,23 @@ export class LessonReader extends Panel {
     const going = ++this.#going;
     if (this.at >= 0 && this.at !== step) await this.#keepFigures();
     if (!this.#reads(opened) || going !== this.#going) return; // who went on meanwhile is there already
+    const reading = this.#openSteps[step];
+    if (!reading) return;
     this.#stow();
     this.at = step;
-    const plan = opened.lesson.steps[step];
-    const sections = [...this.querySelectorAll<HTMLElement>('.lesson-step')];
-    const section = sections[step];
-    if (!plan || !section) return;
-    sections.forEach((one, i) => one.classList.toggle('current', i === step));
-    this.querySelectorAll('.lesson-steps button').forEach((button, i) => {
-      if (i === step) button.setAttribute('aria-current', 'step');
-      else button.removeAttribute('aria-current');
-    });
-    section.classList.remove('captured');
-    const place = section.querySelector('.lesson-panels');
+    reading.isCaptured = false;
+    this.refresh();
+    const plan = reading.step;
+    const place = this.find('.lesson-step.current > .lesson-panels', HTMLElement);
     for (const id of plan.show) {
       const element = elementOf(id);
-      if (element) place?.append(element);
+      if (element) place.append(element);
     }
     this.#hold(plan, opened, host, visit);
     host.begin(state ?? stateOf(plan, host.view().state.language));
-    this.setText('.lesson-link', location.href);
-    if (focus) section.querySelector('h2')?.focus();
+    this.#address = location.href;
+    this.update(host.view());
+    if (focus) this.find(`#step-${step}`, HTMLElement).focus();
     await this.#load(plan);
   }
 
@@ -292,7 +303,6 @@ export class LessonReader extends Panel {
       panels: new Set(panels),
     };
     if (this.locks) this.locks.lock = plan.lock;
-    this.#showNotes();
     const address = location.pathname + searchOf() + opened.link();
     const isNew = !location.href.endsWith(address);
     if (visit && isNew) history.pushState(null, '', address);
@@ -313,16 +323,12 @@ export class LessonReader extends Panel {
 
   // ---- on paper ----
 
-  /** The figures of this step, for paper: once left, its panels are elsewhere. */
   async #keepFigures(): Promise<void> {
-    const [opened, host] = [this.#opened, this.host];
-    const section = this.querySelectorAll('.lesson-step')[this.at];
-    const step = opened?.lesson.steps[this.at];
-    if (!section || !step || !host) return;
-    const pictures = await Promise.all(panelsOf(step).map((id) => pictureOf(id, host)));
-    const shown = pictures.filter((picture) => picture !== null);
-    section.querySelector('.lesson-figures')?.replaceChildren(...shown);
-    section.classList.toggle('captured', shown.length > 0);
+    const [left, host] = [this.#openSteps[this.at], this.host];
+    if (!left || !host) return;
+    const pictures = await Promise.all(panelsOf(left.step).map((id) => pictureOf(id, host)));
+    left.figures = pictures.filter((picture) => picture !== null);
+    left.isCaptured = left.figures.length > 0;
   }
 
   /** Goes through all steps, so that each has its figures; then back to where the reader was. */
@@ -330,7 +336,8 @@ export class LessonReader extends Panel {
     const [opened, host] = [this.#opened, this.host];
     if (!opened || !host) return;
     const [at, { state }] = [this.at, this.#viewNow()];
-    this.setText('.lesson-status', t('lessons.printing'));
+    this.#isPrinting = true;
+    this.refresh();
     for (let step = 0; step < opened.lesson.steps.length; step++) {
       if (step === at) continue;
       await this.go(step);
@@ -342,7 +349,8 @@ export class LessonReader extends Panel {
     if (!this.#reads(opened)) return;
     await this.#keepFigures();
     if (!this.#reads(opened)) return;
-    this.setText('.lesson-status', '');
+    this.#isPrinting = false;
+    this.refresh();
     window.print();
   }
 }
@@ -355,34 +363,12 @@ export function searchOf(): string {
   return rest === '' ? '' : `?${rest}`;
 }
 
-function paragraphs(text: string): HTMLElement[] {
-  return text
+const paragraphs = (text: string) =>
+  text
     .split(/\n\s*\n/)
     .filter(Boolean)
-    .map((paragraph) => {
-      const p = document.createElement('p');
-      p.append(...richNodes(paragraph));
-      return p;
-    });
-}
-
-function listItem(text: string): HTMLElement {
-  const item = document.createElement('li');
-  item.append(...richNodes(text));
-  return item;
-}
+    .map((paragraph) => html`<p>${richText(paragraph)}</p>`);
 
 const stepName = ({ title }: Step, at: number) => `${at + 1}. ${title || t('lessons.step')}`;
-
-function stepLink(step: Step, at: number): HTMLElement {
-  const item = document.createElement('li');
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'step-link';
-  button.dataset['to'] = String(at);
-  button.append(...richNodes(stepName(step, at)));
-  item.append(button);
-  return item;
-}
 
 customElements.define('qkv-lesson', LessonReader);
