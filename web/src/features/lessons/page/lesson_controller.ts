@@ -121,13 +121,13 @@ export class Desk {
   #list(all: Awaited<ReturnType<typeof allLessons>>, missing: Missing | null): void {
     this.#reader = null; // its panels are taken from it before it goes
     this.#shown = null;
-    const list = new LessonIndex();
+    const list = new LessonIndex(all, missing, (lesson) => this.edit(lesson));
     this.#show(list);
     const fragment = () =>
       writeAddress({ name: INDEX, code: null, step: 1 }, this.#host.view().state.language);
     this.#host.hold = { allow: (patch) => patch, fragment, panels: new Set() };
     history.replaceState(null, '', location.pathname + searchOf() + fragment());
-    list.fill(all, missing, { edit: (lesson) => this.edit(lesson) });
+    list.update(this.#host.view());
   }
 
   /** The editor, with a copy of this lesson, or with what was begun in it before. */
