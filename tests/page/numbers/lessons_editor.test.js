@@ -275,6 +275,24 @@ describe('lessons: the editor', () => {
     assert.deepEqual([shown.length, dialog.open], [2, false]);
   });
 
+  test('turns its texts with the page, and leaves what is written and who writes where they are', () => {
+    begin();
+    editor.update({ look: 1 });
+    const box = step(2, '[data-field-of=text]');
+    box.focus();
+    enter(box, 'Second, in other words.');
+    const written = editor.lesson;
+    const texts = 'legend, .field > span, summary > span, .step-locks span, option, .button, .hint';
+    const english = [...dialog.querySelectorAll(texts)].map((element) => element.textContent);
+    setLanguage('zh');
+    editor.update({ look: 2 });
+    const chinese = [...dialog.querySelectorAll(texts)].map((element) => element.textContent);
+    const same = english.filter((text, i) => text === chinese[i] && /[a-z]{2}/.test(text));
+    assert.deepEqual(same, ['Of mine'], 'the title of the draft');
+    assert.equal(document.activeElement, box);
+    assert.deepEqual(editor.lesson, written);
+  });
+
   test('beside the page stays when the lesson is opened, and gives the focus back when it is closed', async () => {
     width(true);
     const opener = document.createElement('button');

@@ -1,4 +1,4 @@
-import { t, translate, type Language } from '../../../i18n/i18n';
+import { t, type Language } from '../../../i18n/i18n';
 import { find } from '../../../ui/dom';
 import { loadWords } from '../../load';
 import { initialState } from '../../../state/state';
@@ -133,8 +133,8 @@ export class Desk {
   /** The editor, with a copy of this lesson, or with what was begun in it before. */
   edit(lesson: Lesson | null): void {
     const editor = (this.#editor ??= new LessonEditor());
+    editor.dataset['panel'] = '';
     if (!editor.isConnected) document.body.append(editor);
-    translate(editor);
     editor.begin(lesson, this.#host, writeCode);
   }
 

@@ -1,35 +1,48 @@
-import { translate } from '../../../i18n/i18n';
-import { find } from '../../../ui/dom';
-import { ExerciseForm } from './exercise_form';
+import { html, type TemplateResult } from 'lit-html';
+import { keyed } from 'lit-html/directives/keyed.js';
+import { live } from 'lit-html/directives/live.js';
+import { repeat } from 'lit-html/directives/repeat.js';
+import { withValue } from '../../../ui/lit/controls';
+import { exerciseBoxes, exerciseForm, exerciseOf, type ExerciseBoxes } from './exercise_form';
 import { SHOWABLE, type Showable, type Step } from './lesson';
 import { LOCKABLE } from './lockable_controls';
-import { OrderList, reordered } from './order_list';
+import { orderList, reordered } from './order_list';
 import { t } from '../texts';
 
-const HTML = `
-  <fieldset class="editor-step">
-    <legend></legend>
-    <label class="field"><span data-t="lessons.stepTitle"></span><input type="text" maxlength="120" data-field-of="title"></label>
-    <label class="field"><span data-t="lessons.stepText"></span><textarea rows="4" data-field-of="text"></textarea></label>
-    <details class="tick-set step-panels"><summary><span data-t="lessons.panels"></span> <b></b></summary><div></div></details>
-    <div class="step-order"></div>
-    <label class="check"><input type="checkbox" data-field-of="guess"> <span data-t="lessons.guess"></span></label>
-    <details class="tick-set step-locks"><summary><span data-t="lessons.lock"></span> <b></b></summary><div></div></details>
-    <label class="field"><span data-t="lessons.stepNotes"></span><textarea rows="2" data-field-of="notes"></textarea></label>
-    <ol class="editor-exercises"></ol>
-    <div class="exercise-order"></div>
-    <p class="lesson-tools">
-      <button type="button" class="button" data-step="exercise" data-t="lessons.addExercise"></button>
-      <button type="button" class="button" data-step="state" data-t="lessons.takeState"></button>
-      <button type="button" class="button" data-step="up" data-t="lessons.up"></button>
-      <button type="button" class="button" data-step="down" data-t="lessons.down"></button>
-      <button type="button" class="button" data-step="remove" data-t="lessons.remove"></button>
-    </p>
-    <p class="hint state-note" role="status"></p>
-  </fieldset>`;
+const LOCKS = ['all', ...LOCKABLE] as const;
+type Lock = (typeof LOCKS)[number];
 
-const tick = (value: string) =>
-  `<label class="check"><input type="checkbox" value="${value}"> <span></span></label>`;
+/** What stands in the boxes of a step. */
+export interface StepBoxes {
+  title: string;
+  text: string;
+  notes: string;
+  /** In the order in which they were ticked. */
+  show: readonly Showable[];
+  state: string;
+  /** In the order of LOCKS. */
+  locks: readonly Lock[];
+  guess: boolean;
+  exercises: readonly ExerciseBoxes[];
+  /** How often the state was taken from the screen. */
+  taken: number;
+}
+
+export const stepBoxes = ({ lock, exercises, ...rest }: Step): StepBoxes => ({
+  ...{ notes: '', ...rest, taken: 0 },
+  locks: LOCKS.filter((name) => (lock === true ? name === 'all' : lock.includes(name))),
+  exercises: exercises.map(exerciseBoxes),
+});
+
+export function stepOf(boxes: StepBoxes): Step {
+  const { title, text, show, state, locks, guess, exercises, notes } = boxes;
+  return {
+    ...{ title, text, show, state, guess },
+    lock: locks.includes('all') ? true : locks,
+    exercises: exercises.map(exerciseOf),
+    ...(notes.trim() === '' ? {} : { notes }),
+  };
+}
 
 /** The name of what a step can show. */
 function showableName(id: Showable): string {
@@ -38,144 +51,105 @@ function showableName(id: Showable): string {
   return document.getElementById(`${id}-title`)?.textContent ?? id;
 }
 
+const lockName = (name: Lock) => t(name === 'all' ? 'lessons.lockAll' : `lessons.f.${name}`);
+
+const tick = (take: (checked: boolean) => void) => (event: Event) =>
+  take((event.currentTarget as HTMLInputElement).checked);
+
+interface Ticks<Value extends string> {
+  readonly all: readonly Value[];
+  readonly nameOf: (value: Value) => string;
+  readonly ticked: readonly Value[];
+  readonly take: (value: Value, checked: boolean) => void;
+}
+
+/** Boxes to tick, folded away behind how many of them are. */
+function tickSet<Value extends string>(
+  className: string,
+  words: string,
+  { all, nameOf, ticked, take }: Ticks<Value>,
+): TemplateResult {
+  const box = (value: Value) => html`
+    <label class="check"><input type="checkbox" value=${value} .checked=${live(ticked.includes(value))} @change=${tick((checked) => take(value, checked))}> <span>${nameOf(value)}</span></label>`;
+  return html`<details class="tick-set ${className}"><summary><span>${words}</span> <b>(${ticked.length})</b></summary><div>${all.map(box)}</div></details>`;
+}
+
+interface Acts {
+  /** After every change of what stands in the boxes: renders the form again. */
+  readonly changed: () => void;
+  /** Up, down, or away. */
+  readonly move: (by: -1 | 1 | 0) => void;
+  /** The state of the page. */
+  readonly screen: () => string;
+}
+type Put = (patch: Partial<StepBoxes>) => void;
+
 /** A step in the editor. */
-export class StepForm {
-  readonly element = document.createElement('li');
-  onMove: (by: -1 | 1 | 0) => void = () => undefined;
-  /** In the order in which they were ticked. */
-  #show: readonly Showable[];
-  #state: string;
-  #exercises: ExerciseForm[];
-  readonly #showOrder = new OrderList((from, to) => {
-    this.#show = reordered(this.#show, from, to);
-    this.#changed();
-  });
-  readonly #exerciseOrder = new OrderList(
-    (from, to) => {
-      this.#exercises = reordered(this.#exercises, from, to);
-      this.#changed();
-    },
-    { least: 2 },
-  );
+export function stepForm(boxes: StepBoxes, at: number, acts: Acts): TemplateResult {
+  const put: Put = (patch) => {
+    Object.assign(boxes, patch);
+    acts.changed();
+  };
+  const { title, text, notes, guess, taken } = boxes;
+  return html`<li><fieldset class="editor-step">
+    <legend>${t('lessons.step')} ${at + 1}</legend>
+    <label class="field"><span>${t('lessons.stepTitle')}</span><input type="text" maxlength="120" data-field-of="title" .value=${live(title)} @input=${withValue((typed) => put({ title: typed }))}></label>
+    <label class="field"><span>${t('lessons.stepText')}</span><textarea rows="4" data-field-of="text" .value=${live(text)} @input=${withValue((typed) => put({ text: typed }))}></textarea></label>
+    ${panels(boxes, put)}
+    <label class="check"><input type="checkbox" data-field-of="guess" .checked=${live(guess)} @change=${tick((checked) => put({ guess: checked }))}> <span>${t('lessons.guess')}</span></label>
+    ${locked(boxes, put)}
+    <label class="field"><span>${t('lessons.stepNotes')}</span><textarea rows="2" data-field-of="notes" .value=${live(notes)} @input=${withValue((typed) => put({ notes: typed }))}></textarea></label>
+    ${questions(boxes, put, acts.changed)}
+    ${tools(boxes, put, acts)}
+    <p class="hint state-note" role="status">${keyed(taken, taken > 0 ? t('lessons.stateTaken') : '')}</p>
+  </fieldset></li>`;
+}
 
-  constructor(step: Step, screen: () => string) {
-    this.#show = step.show;
-    this.#state = step.state;
-    this.#exercises = step.exercises.map((exercise) => new ExerciseForm(exercise));
-    this.element.innerHTML = HTML;
-    find(this.element, '.step-panels div', HTMLElement).innerHTML = SHOWABLE.map(tick).join('');
-    find(this.element, '.step-locks div', HTMLElement).innerHTML = ['all', ...LOCKABLE]
-      .map(tick)
-      .join('');
-    this.#field('title').value = step.title;
-    this.#field('text').value = step.text;
-    this.#field('notes').value = step.notes ?? '';
-    find(this.element, '.step-order', HTMLElement).append(this.#showOrder.element);
-    find(this.element, '.exercise-order', HTMLElement).append(this.#exerciseOrder.element);
-    find(this.element, '[data-field-of=guess]', HTMLInputElement).checked = step.guess;
-    for (const box of this.#boxes('.step-panels'))
-      box.checked = step.show.some((id) => id === box.value);
-    for (const box of this.#boxes('.step-locks')) {
-      box.checked = step.lock === true ? box.value === 'all' : step.lock.includes(box.value);
-    }
-    this.element.addEventListener('change', ({ target }) => {
-      if (target instanceof HTMLInputElement && target.closest('.step-panels')) this.#tick(target);
-      else if (target !== this.element) this.#note();
-    });
-    this.element.addEventListener('click', ({ target }) => {
-      const what = target instanceof HTMLElement ? target.dataset['step'] : undefined;
-      if (what !== undefined) this.#act(what, screen);
-    });
-  }
+function panels({ show }: StepBoxes, put: Put): TemplateResult {
+  const take = (id: Showable, checked: boolean) => {
+    const others = show.filter((name) => name !== id);
+    put({ show: checked ? [...others, id] : others });
+  };
+  return html`
+    ${tickSet('step-panels', t('lessons.panels'), { all: SHOWABLE, nameOf: showableName, ticked: show, take })}
+    <div class="step-order">${orderList({
+      names: show.map(showableName),
+      moved: (from, to) => put({ show: reordered(show, from, to) }),
+    })}</div>`;
+}
 
-  /** What no box says of itself: the draft has changed. */
-  #changed(): void {
-    this.draw();
-    this.element.dispatchEvent(new Event('change', { bubbles: true }));
-  }
+function locked({ locks }: StepBoxes, put: Put): TemplateResult {
+  const take = (lock: Lock, checked: boolean) =>
+    put({ locks: LOCKS.filter((name) => (name === lock ? checked : locks.includes(name))) });
+  const ticks = { all: LOCKS, nameOf: lockName, ticked: locks, take };
+  return tickSet('step-locks', t('lessons.lock'), ticks);
+}
 
-  #field(name: string): HTMLInputElement | HTMLTextAreaElement {
-    return this.element.querySelector(`[data-field-of=${name}]`) as HTMLInputElement;
-  }
+function questions({ exercises }: StepBoxes, put: Put, changed: () => void): TemplateResult {
+  const form = (one: ExerciseBoxes) =>
+    exerciseForm(one, changed, () => put({ exercises: exercises.filter((each) => each !== one) }));
+  return html`
+    <ol class="editor-exercises">${repeat(exercises, (one) => one, form)}</ol>
+    <div class="exercise-order">${orderList({
+      names: exercises.map(({ text }, i) => `${i + 1}. ${text}`),
+      moved: (from, to) => put({ exercises: reordered(exercises, from, to) }),
+      least: 2,
+    })}</div>`;
+}
 
-  #boxes(of: string): HTMLInputElement[] {
-    return [...this.element.querySelectorAll<HTMLInputElement>(`${of} input`)];
-  }
-
-  #tick({ value, checked }: HTMLInputElement): void {
-    const id = SHOWABLE.find((name) => name === value);
-    if (!id) return;
-    const others = this.#show.filter((name) => name !== id);
-    this.#show = checked ? [...others, id] : others;
-    this.draw();
-  }
-
-  #act(what: string, screen: () => string): void {
-    if (what === 'up' || what === 'down') this.onMove(what === 'up' ? -1 : 1);
-    else if (what === 'remove') this.onMove(0);
-    else if (what === 'state') {
-      this.#state = screen();
-      find(this.element, '.state-note', HTMLElement).textContent = t('lessons.stateTaken');
-    } else if (what === 'exercise') {
-      const exercise = new ExerciseForm({ text: '' });
-      this.#exercises.push(exercise);
-      this.draw();
-      exercise.element.querySelector('textarea')?.focus();
-    }
-  }
-
-  /** Names and lists as they are now, in the language of the page. */
-  draw(): void {
-    const place = this.element.dataset['place'] ?? '';
-    find(this.element, 'legend', HTMLElement).textContent = `${t('lessons.step')} ${place}`;
-    for (const box of this.#boxes('.step-panels')) {
-      const id = SHOWABLE.find((name) => name === box.value);
-      if (id && box.nextElementSibling) box.nextElementSibling.textContent = showableName(id);
-    }
-    for (const box of this.#boxes('.step-locks')) {
-      const field = LOCKABLE.find((known) => known === box.value);
-      const name = t(field ? `lessons.f.${field}` : 'lessons.lockAll');
-      if (box.nextElementSibling) box.nextElementSibling.textContent = name;
-    }
-    this.#showOrder.draw(this.#show.map(showableName));
-    this.#note();
-    this.#exercises.forEach((exercise) => {
-      exercise.onRemove = () => {
-        this.#exercises = this.#exercises.filter((other) => other !== exercise);
-        this.draw();
-      };
-    });
-    find(this.element, '.editor-exercises', HTMLElement).replaceChildren(
-      ...this.#exercises.map(({ element }) => element),
-    );
-    translate(this.element);
-    for (const exercise of this.#exercises) exercise.draw();
-  }
-
-  /** How many boxes of a folded list are ticked, and what the questions say. */
-  #note(): void {
-    const questions = this.#exercises.map(({ exercise: { text } }, i) => `${i + 1}. ${text}`);
-    this.#exerciseOrder.draw(questions);
-    for (const list of ['.step-panels', '.step-locks']) {
-      const ticked = this.#boxes(list).filter(({ checked }) => checked).length;
-      find(this.element, `${list} b`, HTMLElement).textContent = `(${ticked})`;
-    }
-  }
-
-  get step(): Step {
-    const locked = this.#boxes('.step-locks').flatMap(({ checked, value }) =>
-      checked ? [value] : [],
-    );
-    const notes = this.#field('notes').value;
-    return {
-      title: this.#field('title').value,
-      text: this.#field('text').value,
-      show: this.#show,
-      state: this.#state,
-      lock: locked.includes('all') ? true : locked,
-      guess: find(this.element, '[data-field-of=guess]', HTMLInputElement).checked,
-      exercises: this.#exercises.map(({ exercise }) => exercise),
-      ...(notes.trim() === '' ? {} : { notes }),
-    };
-  }
+function tools({ exercises, taken }: StepBoxes, put: Put, { move, screen }: Acts): TemplateResult {
+  const tool = (name: string, words: string, press: (event: Event) => void) =>
+    html`<button type="button" class="button" data-step=${name} @click=${press}>${words}</button>`;
+  const add = ({ currentTarget }: Event) => {
+    const step = (currentTarget as Element).closest('.editor-step');
+    put({ exercises: [...exercises, exerciseBoxes({ text: '' })] });
+    step?.querySelector<HTMLElement>('.editor-exercises > :last-child textarea')?.focus();
+  };
+  return html`<p class="lesson-tools">
+    ${tool('exercise', t('lessons.addExercise'), add)}
+    ${tool('state', t('lessons.takeState'), () => put({ state: screen(), taken: taken + 1 }))}
+    ${tool('up', t('lessons.up'), () => move(-1))}
+    ${tool('down', t('lessons.down'), () => move(1))}
+    ${tool('remove', t('lessons.remove'), () => move(0))}
+  </p>`;
 }
