@@ -14,10 +14,11 @@ class Drawn extends Directive {
     return noChange;
   }
 }
-/** In the tag of an element that has a class of its own: its plot. */
+
+/** In the tag of an element: its plot, which is drawn again when the width of the element changes. */
 export const drawn = directive(Drawn);
 
-/** An element with a plot, which is drawn again when the width of the element changes; its words are of the language `lang`. */
+/** An element with a plot; its words are of the language `lang`. */
 export const stage = (name: string, plot: Plot, lang?: string): TemplateResult =>
   html`<div class="plot-stage" data-figure=${name} lang=${lang ?? nothing} ${drawn(plot)}></div>`;
 
