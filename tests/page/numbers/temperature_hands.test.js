@@ -109,6 +109,8 @@ test('temperature: the slider of the gain doubles it every twenty steps, and the
   document.body.replaceChildren(part);
   const asked = [];
   part.addEventListener('state-change', ({ detail }) => asked.push(detail));
+  const show = (gain, gains) => part.update({ state: { gain }, frame: gains && { temperature: { gain: gains } }, look: 1 });
+  show(2, null);
   const slider = part.querySelector('input');
   for (const value of [-40, -39, -20, 0, 13, 40]) {
     fire(Object.assign(slider, { value: String(value) }), 'input');
@@ -120,9 +122,7 @@ test('temperature: the slider of the gain doubles it every twenty steps, and the
     ...{ plain: row(1, 0.5, 0.98765), scaled: row(2, 0.5, 3.9506), restored: row(2, 2, 3.9506) },
     difference: 1.5e-8,
   };
-  const show = (gain, gains) => part.update({ state: { gain }, frame: gains && { temperature: { gain: gains } }, look: 1 });
   const rows = () => [...part.querySelectorAll('tbody tr')].map((tr) => [...tr.cells].map(({ textContent }) => textContent));
-  show(2, null);
   assert.equal(part.querySelector('.gain-table').hidden, true);
   show(2, found);
   const wanted = [

@@ -79,7 +79,7 @@ test('temperature: verdicts name the ratio to tau_c and the shape of the scores'
     ['shape', 'ratio', 'skewness', 'kurtosis', 'correction'],
     ['holds', 'ratio', 'skewness', 'kurtosis', 'correction'],
   ]) {
-    const said = web.verdict(pointOf({ verdict, temperature: 1.5 }));
+    const said = web.textOf(...web.verdictWords(pointOf({ verdict, temperature: 1.5 })));
     for (const name of names)
       assert.ok(said.includes(values[name]), `${verdict}: ${name} in ${said}`);
     assert.doesNotMatch(said, /\{|NaN|undefined/);
@@ -119,7 +119,7 @@ test('temperature: the picture is described by its ends, and the row by what it 
     assert.ok(said.includes(`the entropy goes from ${cold} to ${hot} nats`), said);
     assert.equal(said.includes('critical temperature is 0.637'), critical === 0.637);
   }
-  const name = (of) => web.rowName(frameOf(null), pointOf({}, rowOf(of)));
+  const name = (of) => web.textOf(...web.rowWords(frameOf(null), pointOf({}, rowOf(of))));
   assert.match(name({ source: 'random', row: 77 }), /^4 random scores, seed 77:/);
   assert.match(name({}), /2 “sat” in the head “previous token”\. .*: 4\.$/);
 });

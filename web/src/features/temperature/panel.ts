@@ -1,20 +1,25 @@
 import '../../ui/plot.css';
 import './style.css';
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { guard } from 'lit-html/directives/guard.js';
+import { ref } from 'lit-html/directives/ref.js';
+import { unsafeSVG } from 'lit-html/directives/unsafe-svg.js';
 import formulas from './formulas.json';
 import type { Figure } from '../../ui/export_figure';
 import { temperatureFigure } from './page/figure';
 import { t, type Key } from './feature';
 import { digits } from '../../ui/numbers';
-import { pagePen, pageSvg } from '../../ui/plot';
-import { PlotStage } from '../../ui/plot_stage';
+import { pagePen } from '../../ui/plot';
+import type { Plot } from '../../ui/plot_stage';
 import { Guess } from '../../ui/guess';
-import { richOf } from '../../i18n/i18n';
-import { richNodes } from '../../i18n/markup';
-import { LAB_SCORES } from './shared/constants';
-import { LIMITS } from '../../state/state';
-import { isCurrent, Panel, type View } from '../panel';
-import { radiosHtml } from '../../ui/controls';
-import { drawCurves, drawHere, entropyScale, placesOf } from './page/plots';
+import { radios } from '../../ui/lit/controls';
+import { drawn, keyEntry } from '../../ui/lit/plots';
+import { numberList } from '../../ui/lit/tables';
+import { formula, formulaRow, rich } from '../../ui/lit/texts';
+import { LIMITS, type State } from '../../state/state';
+import { LitPanel } from '../lit_panel';
+import { isCurrent, type View } from '../panel';
+import { drawCurves, drawHere, entropyScale, placesOf, type Places } from './page/plots';
 import { GainPart } from './page/gain_part';
 import { JacobianPart } from './page/jacobian_part';
 import { dragging, pressing } from './page/drag_dial';
@@ -25,232 +30,219 @@ import {
   gradientStory,
   lawNumbers,
   question,
-  rowName,
   rowWords,
   spoken,
-  verdict,
+  verdictWords,
   type Shown,
 } from './page/sentences';
+import type { TemperaturePoint } from './worker/temperature_study';
 
-const NUMBERS = ['entropy', 'theory', 'difference', 'largest', 'gradient'] as const;
-const SCORES = { random: 'ofRandom', row: 'ofRow' } as const;
-const keyEntry = (mark: string) =>
-  `<li><svg width="30" height="10" aria-hidden="true"><path class="plot-${mark}" d="M0 5H30"/></svg><span data-t="key.${mark}"></span></li>`;
+/** Curves, as they are in the key below the drawing. */
+const CURVES = ['measured', 'theory', 'weight', 'gradient'] as const;
+const WAYS = ['up', 'down'] as const;
 
 /** One row at all temperatures: its entropy against the law of normal scores, and where it collapses. */
-class TemperaturePanel extends Panel {
-  #view: View | null = null;
+class TemperaturePanel extends LitPanel {
+  #state: State | null = null;
+  /** What was shown stays until the curves of the new row are there: dot and curves never differ. */
   #shown: Shown | null = null;
   /** What the reader guessed, and about what. */
-  #guess: { way: 'up' | 'down'; of: Shown } | null = null;
-  #histogram: PlotStage | null = null;
+  #guess: { way: (typeof WAYS)[number]; of: Shown } | null = null;
   /** Of the stage of the curves: unlike a PlotStage it also has a dot, which moves over a drawing that stays. */
   #width = 0;
-  readonly #resize = new ResizeObserver((entries) => {
-    for (const { contentRect } of entries) this.#width = Math.round(contentRect.width);
-    if (this.#view) this.update(this.#view);
+  readonly #resize = new ResizeObserver(([entry]) => {
+    const width = Math.round(entry?.contentRect.width ?? 0);
+    if (width === this.#width) return;
+    this.#width = width;
+    this.refresh();
   });
+  readonly #dial = {
+    temperature: () => (this.#state?.controls ? this.#state.temperature : null),
+    at: (x: number) => placesOf(this.#width).temperatureAt(x),
+    // Whoever moves the dot sees where it goes.
+    set: (temperature: number) => this.change({ temperature, curves: true }),
+  };
+  readonly #staged = (stage?: Element) => {
+    if (!(stage instanceof HTMLElement)) return;
+    this.#resize.observe(stage);
+    const hold = (held: boolean) =>
+      this.dispatchEvent(new CustomEvent('temperature-held', { bubbles: true, detail: held }));
+    dragging(stage, { ...this.#dial, hold });
+  };
+  readonly #handled = (handle?: Element) => {
+    if (handle instanceof HTMLElement) pressing(handle, this.#dial);
+  };
 
-  protected template(): string {
-    const numbers = NUMBERS.map(
-      (name) => `<div><dt data-t="temperature.${name}"></dt><dd data-number="${name}"></dd></div>`,
-    );
-    const scores = radiosHtml('lab-scores', LAB_SCORES, (name) => `temperature.${SCORES[name]}`);
-    return `
+  override update(view: View): void {
+    this.#state = view.state;
+    this.#shown = shownOf(view) ?? this.#shown;
+    super.update(view);
+    this.find('qkv-jacobian', JacobianPart).update(view);
+    this.find('qkv-gain', GainPart).update(view);
+  }
+
+  protected inputs({ state, list, engine, look }: View): readonly unknown[] {
+    const isEmpty = list.tokens.length === 0;
+    const { scores, curves } = state;
+    return [this.#shown?.point, this.#shown?.study, scores, curves, isEmpty, engine.kind, look];
+  }
+
+  protected render(view: View): TemplateResult {
+    const { scores, curves } = view.state;
+    const shown = this.#shown;
+    const missing = missingKey(view, shown);
+    const live = shown ? liveOf(shown.point) : {};
+    const ofScores = [
+      ['random', t('temperature.ofRandom')],
+      ['row', t('temperature.ofRow')],
+    ] as const;
+    return html`
       <div class="card">
-        <div class="row-formula formulas"><span>${formulas.entropyLaw}</span><span>${formulas.criticalTemperature}</span><span>${formulas.jacobian}</span></div>
+        ${formulaRow(
+          formula(formulas.entropyLaw, live),
+          formula(formulas.criticalTemperature, live),
+          formula(formulas.jacobian),
+        )}
         <div class="tools-row" data-control>
-          <fieldset class="segmented"><legend class="visually-hidden" data-t="temperature.choose"></legend>${scores}</fieldset>
+          <fieldset class="segmented"><legend class="visually-hidden">${t('temperature.choose')}</legend>
+            ${radios('lab-scores', ofScores, scores, (chosen) => this.change({ scores: chosen }))}</fieldset>
         </div>
-        <p class="placeholder" role="status"></p>
-        <div class="lab" hidden>
-          <div class="lab-main">
-            <p class="lab-row"></p>
-            <qkv-guess></qkv-guess>
-            <div class="plot-stage curves"><div class="drawing"></div>
-              <div class="plot-handle" role="slider" tabindex="0" data-control data-t-label="controls.temperature"
-                aria-valuemin="${LIMITS.temperature[0]}" aria-valuemax="${LIMITS.temperature[1]}"></div></div>
-            <ul class="plot-key">${['measured', 'theory', 'weight', 'gradient'].map(keyEntry).join('')}</ul>
-            <p class="hint drag-hint" data-control data-t="temperature.drag"></p>
-          </div>
-          <div class="lab-side">
-            <p class="verdict"></p>
-            <dl class="numbers">${numbers.join('')}</dl>
-            <div class="plot-stage scores"></div>
-            <p class="hint gradient-story"></p>
-            <button type="button" class="button again" data-t="guess.again"></button>
-          </div>
-        </div>
-        <p class="hint check-note"></p>
+        <p class="placeholder" role="status" ?hidden=${missing === null}>${missing ? t(missing) : ''}</p>
+        <div class="lab" ?hidden=${missing !== null}>${shown && this.#lab(shown, isAsked(shown, curves), view.look)}</div>
+        <p class="hint check-note" ?hidden=${missing !== null}>${shown && checkText(shown)}</p>
       </div>
       <div class="card"><qkv-jacobian></qkv-jacobian></div>
       <div class="card"><qkv-gain></qkv-gain></div>`;
   }
 
-  protected override ready(): void {
-    this.#resize.observe(this.find('.curves', HTMLElement));
-    this.#histogram = new PlotStage(this.find('.scores', HTMLElement));
-    this.addEventListener('guessed', (event) => {
-      const way = (event as CustomEvent<string | null>).detail;
-      if (this.#shown && (way === 'up' || way === 'down')) this.#guess = { way, of: this.#shown };
-      this.change({ curves: true });
-      this.#focusOn('.plot-handle');
-    });
-    this.addEventListener('change', ({ target }) => {
-      const chosen = target instanceof HTMLInputElement && target.name === 'lab-scores' && target;
-      const scores = chosen && LAB_SCORES.find((name) => name === chosen.value);
-      if (scores) this.change({ scores });
-    });
-    this.find('.again', HTMLElement).addEventListener('click', () => {
-      this.change({ curves: false });
-      this.find('qkv-guess', Guess).focusFirst();
-    });
-    const dial = {
-      temperature: () => (this.#view?.state.controls ? this.#view.state.temperature : null),
-      at: (x: number) => placesOf(this.#width).temperatureAt(x),
-      // Whoever moves the dot sees where it goes.
-      set: (temperature: number) => this.change({ temperature, curves: true }),
-    };
-    const hold = (held: boolean) =>
-      this.dispatchEvent(new CustomEvent('temperature-held', { bubbles: true, detail: held }));
-    dragging(this.find('.curves', HTMLElement), { ...dial, hold });
-    pressing(this.find('.plot-handle', HTMLElement), dial);
+  #lab(shown: Shown, asked: boolean, look: number): TemplateResult {
+    const { frame, point } = shown;
+    const histogram = guard([point.of.id, look], () => drawn(histogramOf(shown)));
+    return html`
+      <div class="lab-main">
+        <p class="lab-row">${rich(...rowWords(frame, point))}</p>
+        <qkv-guess @guessed=${this.#guessed}></qkv-guess>
+        ${this.#curves(shown, asked, look)}
+        <ul class="plot-key" ?hidden=${asked}>${CURVES.map((mark) => keyEntry(`plot-${mark}`, t(`key.${mark}`)))}</ul>
+        <p class="hint drag-hint" data-control>${t('temperature.drag')}</p>
+      </div>
+      <div class="lab-side">
+        <p class="verdict" data-verdict=${point.verdict} ?hidden=${asked}>${rich(...verdictWords(point))}</p>
+        ${numberList(numbersOf(point), (name) => t(`temperature.${name}`))}
+        <div class="plot-stage scores" ${histogram}></div>
+        <p class="hint gradient-story" ?hidden=${asked}>${gradientStory(point)}</p>
+        <button type="button" class="button again" ?hidden=${asked || isDull(point)} @click=${this.#again}>${t('guess.again')}</button>
+      </div>`;
   }
 
-  /** When it is there: what had the focus is about to go. */
-  #focusOn(selector: string): void {
-    requestAnimationFrame(() => this.find(selector, HTMLElement).focus({ preventScroll: true }));
-  }
-
-  // ---- drawing ----
-
-  update(view: View): void {
-    this.#view = view;
-    this.find('qkv-jacobian', JacobianPart).update(view);
-    this.find('qkv-gain', GainPart).update(view);
-    const { frame, studies, state, list, engine } = view;
-    const point = isCurrent(view) ? view.frame.temperature : null;
-    for (const radio of this.querySelectorAll<HTMLInputElement>('[name=lab-scores]')) {
-      radio.checked = radio.value === state.scores;
-    }
-    // What was shown stays until the curves of the new row are there: dot and curves never differ.
-    if (frame && point && studies.temperature?.id === point.of.id) {
-      this.#shown = { frame, point, study: studies.temperature };
-    }
-    const broken = engine.kind === 'failed';
-    const empty = state.scores === 'row' && list.tokens.length === 0;
-    const shown = empty || broken ? null : this.#shown;
-    const placeholder = this.find('.placeholder', HTMLElement);
-    placeholder.hidden = shown !== null;
-    let message: Key = 'plots.loading';
-    if (broken) message = 'map.failed';
-    else if (empty) message = 'plots.empty';
-    this.setText('.placeholder', shown ? '' : t(message));
-    this.find('.lab', HTMLElement).hidden = shown === null;
-    this.find('.check-note', HTMLElement).hidden = shown === null;
-    if (!shown) return;
-    const asked =
-      !state.curves && shown.point.verdict !== 'single' && shown.point.verdict !== 'equal';
-    const { point: at, study } = shown;
-    if (!this.changed(at, study, asked, this.#guess, this.#width, view.look)) return;
-    this.#tell(shown, asked);
-    if (this.#width > 0) this.#draw(shown, asked, view.look);
-  }
-
-  /** While the dot is dragged only the dot is drawn: the curves stay as they are. */
-  #draw(shown: Shown, asked: boolean, look: number): void {
-    const { point, study } = shown;
+  #curves(shown: Shown, asked: boolean, look: number): TemplateResult {
+    const { point } = shown;
+    const { temperature, entropy } = point;
     const places = placesOf(this.#width);
-    const known = asked ? null : study;
-    const curved = [point.of.id, asked, this.#width, look].join();
-    const drawing = this.find('.drawing', HTMLElement);
-    if (drawing.dataset['of'] !== curved) {
-      drawing.dataset['of'] = curved;
-      const body = `${drawCurves(pagePen, places, point.of, known)}<g class="here"></g>`;
-      drawing.innerHTML = pageSvg(places.width, places.height, body);
-      this.#drawScores(shown);
-    }
-    this.find('.here', SVGGElement).innerHTML = drawHere(pagePen, places, known, point);
-    const label = asked ? spoken(point, false) : describe(shown);
-    this.find('.drawing svg', SVGSVGElement).setAttribute('aria-label', label);
-    const handle = this.find('.plot-handle', HTMLElement);
-    handle.style.left = `${places.x(point.temperature)}px`;
-    handle.style.top = `${entropyScale(places, point.of.scores.length)(point.entropy)}px`;
-    handle.setAttribute('aria-valuenow', String(point.temperature));
-    handle.setAttribute('aria-valuetext', spoken(point, !asked));
+    const [least, most] = LIMITS.temperature;
+    const top = entropyScale(places, point.of.scores.length)(entropy);
+    return html`<div class="plot-stage curves" ${ref(this.#staged)}>
+      <div class="drawing">${this.#width > 0 ? drawingOf(shown, asked, places, look) : nothing}</div>
+      <div class="plot-handle" role="slider" tabindex="0" data-control aria-label=${t('controls.temperature')}
+        aria-valuemin=${least} aria-valuemax=${most} aria-valuenow=${temperature} aria-valuetext=${spoken(point, !asked)}
+        .style=${`left: ${places.x(temperature)}px; top: ${top}px`} ${ref(this.#handled)}></div>
+    </div>`;
   }
 
-  #drawScores({ study, point: { of } }: Shown): void {
-    const values = {
-      count: of.scores.length,
-      mean: digits(of.mean, 3),
-      variance: digits(of.cumulants[2] ?? NaN, 3),
-    };
-    this.#histogram?.show({
-      height: HISTOGRAM_HEIGHT,
-      label: t('temperature.histogram', values),
-      draw: (width) => drawScores(pagePen, width, study, of),
-    });
-  }
-
-  #tell(shown: Shown, asked: boolean): void {
-    const { frame, point, study } = shown;
-    const { critical, cumulants, scores } = point.of;
-    this.#rich('.lab-row', rowName(frame, point), () => richOf(...rowWords(frame, point)));
+  protected override rendered({ state }: View): void {
+    const shown = this.#shown;
+    if (!shown) return;
+    const asked = isAsked(shown, state.curves);
     const guess = this.find('qkv-guess', Guess);
-    guess.ask(asked ? question(point) : null, [
-      { value: 'up', label: t('guess.up') },
-      { value: 'down', label: t('guess.down') },
-    ]);
-    if (asked || this.#guess?.of.point.of.id !== point.of.id) this.#guess = null;
+    const choices = WAYS.map((value) => ({ value, label: t(`guess.${value}`) }));
+    guess.ask(asked ? question(shown.point) : null, choices);
+    if (asked || this.#guess?.of.point.of.id !== shown.point.of.id) this.#guess = null;
     guess.tell(this.#guess ? answer(this.#guess.of, this.#guess.way) : '', false);
-    this.find('.again', HTMLElement).hidden = asked || ['single', 'equal'].includes(point.verdict);
-    for (const part of ['.plot-key', '.verdict', '.gradient-story']) {
-      this.find(part, HTMLElement).hidden = asked;
-    }
-    this.#rich('.verdict', verdict(point));
-    this.find('.verdict', HTMLElement).dataset['verdict'] = point.verdict;
-    this.#rich('.gradient-story', gradientStory(point));
-    const numbers = {
-      entropy: digits(point.entropy, 4),
-      ...lawNumbers(point),
-      largest: digits(point.largest, 4),
-      gradient: digits(point.gradient, 4),
-    };
-    for (const name of NUMBERS) this.setText(`[data-number=${name}]`, numbers[name]);
-    const { entropy, largest, gradient } = study.error;
-    const errors = {
-      count: study.temperatures.length,
-      entropy: digits(entropy, 2),
-      largest: digits(largest, 2),
-      gradient: digits(gradient, 2),
-      here: digits(point.error, 2),
-    };
-    this.setText('.check-note', t('temperature.check', errors));
-    this.#live({
-      keys: String(scores.length),
-      variance: digits(cumulants[2] ?? NaN, 4),
-      tau: String(point.temperature),
-      critical: critical === null ? '–' : digits(critical, 4),
-    });
   }
 
-  #rich(selector: string, source: string, nodes = () => richNodes(source)): void {
-    const element = this.find(selector, HTMLElement);
-    if (element.dataset['source'] === source) return;
-    element.dataset['source'] = source;
-    element.replaceChildren(...nodes());
-  }
+  readonly #guessed = ({ detail }: CustomEvent<string | null>) => {
+    const way = WAYS.find((each) => each === detail);
+    if (way && this.#shown) this.#guess = { way, of: this.#shown };
+    this.change({ curves: true });
+    // What had the focus is about to go.
+    requestAnimationFrame(() =>
+      this.find('.plot-handle', HTMLElement).focus({ preventScroll: true }),
+    );
+  };
 
-  #live(values: Readonly<Record<string, string>>): void {
-    for (const place of this.querySelectorAll('[data-live]')) {
-      place.textContent = values[place.getAttribute('data-live') ?? ''] ?? '';
-    }
-  }
+  readonly #again = () => {
+    this.change({ curves: false });
+    this.find('qkv-guess', Guess).focusFirst();
+  };
 
   override figure(): Promise<Figure | null> {
     return Promise.resolve(this.#shown && temperatureFigure(this.#shown));
   }
+}
+
+/** What of a view can be shown: a row and its curves. */
+function shownOf(view: View): Shown | null {
+  if (!isCurrent(view)) return null;
+  const { frame, studies } = view;
+  const [point, study] = [frame.temperature, studies.temperature];
+  return point && study?.id === point.of.id ? { frame, point, study } : null;
+}
+
+/** Why there is nothing to show; null: there is something. */
+function missingKey({ state, list, engine }: View, shown: Shown | null): Key | null {
+  if (engine.kind === 'failed') return 'map.failed';
+  if (state.scores === 'row' && list.tokens.length === 0) return 'plots.empty';
+  return shown ? null : 'plots.loading';
+}
+
+/** Whether it leaves nothing to guess. */
+const isDull = ({ verdict }: TemperaturePoint) => verdict === 'single' || verdict === 'equal';
+
+/** Whether the reader is to guess before the curves are shown. */
+const isAsked = ({ point }: Shown, curves: boolean) => !curves && !isDull(point);
+
+/** What stands in formulas. */
+const liveOf = ({ of: { scores, cumulants, critical }, temperature }: TemperaturePoint) => ({
+  ...{ keys: String(scores.length), variance: digits(cumulants[2] ?? NaN, 4) },
+  ...{ tau: String(temperature), critical: critical === null ? '–' : digits(critical, 4) },
+});
+
+const numbersOf = (point: TemperaturePoint) => ({
+  ...{ entropy: digits(point.entropy, 4), ...lawNumbers(point) },
+  ...{ largest: digits(point.largest, 4), gradient: digits(point.gradient, 4) },
+});
+
+function checkText({ study: { temperatures, error }, point }: Shown): string {
+  return t('temperature.check', {
+    ...{ count: temperatures.length, here: digits(point.error, 2) },
+    ...{ entropy: digits(error.entropy, 2), largest: digits(error.largest, 2) },
+    gradient: digits(error.gradient, 2),
+  });
+}
+
+/** While the dot is dragged only the dot is drawn: the curves stay as they are. */
+function drawingOf(shown: Shown, asked: boolean, places: Places, look: number): TemplateResult {
+  const { point, study } = shown;
+  const { width, height } = places;
+  const known = asked ? null : study;
+  const curves = guard([point.of.id, asked, width, look], () =>
+    unsafeSVG(drawCurves(pagePen, places, point.of, known)),
+  );
+  const label = asked ? spoken(point, false) : describe(shown);
+  return html`<svg xmlns="http://www.w3.org/2000/svg" class="plot" width=${width} height=${height} viewBox="0 0 ${width} ${height}" role="img" aria-label=${label}>
+    ${curves}<g class="here">${unsafeSVG(drawHere(pagePen, places, known, point))}</g></svg>`;
+}
+
+function histogramOf({ study, point: { of } }: Shown): Plot {
+  const values = {
+    ...{ count: of.scores.length, mean: digits(of.mean, 3) },
+    variance: digits(of.cumulants[2] ?? NaN, 3),
+  };
+  return {
+    height: HISTOGRAM_HEIGHT,
+    label: t('temperature.histogram', values),
+    draw: (width) => drawScores(pagePen, width, study, of),
+  };
 }
 
 customElements.define('qkv-panel-temperature', TemperaturePanel);

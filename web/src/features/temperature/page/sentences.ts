@@ -26,9 +26,6 @@ export function rowWords({ request }: Frame, point: TemperaturePoint): readonly 
   return ['temperature.row', { position: row, token, head, count }];
 }
 
-export const rowName = (frame: Frame, point: TemperaturePoint): string =>
-  t(...rowWords(frame, point));
-
 /** Below the critical temperature, and where the law would be less than 0, its number is no entropy. */
 const lawApplies = ({ verdict, theory }: TemperaturePoint) => verdict !== 'collapse' && theory >= 0;
 
@@ -39,8 +36,8 @@ export function lawNumbers(point: TemperaturePoint): { theory: string; differenc
   return { theory: digits(point.theory, 4), difference };
 }
 
-/** Whether the formula can be relied on here, and why not when it cannot. */
-export function verdict(point: TemperaturePoint): string {
+/** Whether the formula can be relied on here, and why not when it cannot: a text, and what is filled into it. */
+export function verdictWords(point: TemperaturePoint): readonly [Key, Values] {
   const { critical, cumulants, scores } = point.of;
   const deviation = Math.sqrt(cumulants[2] ?? NaN);
   const ratio = digits(point.temperature / (critical ?? NaN), 3);
@@ -49,14 +46,15 @@ export function verdict(point: TemperaturePoint): string {
     kurtosis: digits((cumulants[4] ?? NaN) / deviation ** 4, 2),
     correction: digits(point.correction, 2),
   };
-  return t(`verdict.${point.verdict}`, {
+  const values = {
     temperature: point.temperature,
     most: digits(Math.log(scores.length), 3),
     sharing: digits(Math.exp(point.entropy), 3),
     ratio,
     ...shape,
     promise: PROMISE,
-  });
+  };
+  return [`verdict.${point.verdict}`, values];
 }
 
 /** Why the gradient vanishes at both ends, and where, for this row. */
