@@ -114,7 +114,6 @@ test('cost: shapes are known again, with their counts', async () => {
   const { part, one, text, take } = putPart('qkv-cost-shape', 'state-change');
   const counts = putPart('qkv-cost-counts');
   await rest();
-  const preset = one('#cost-preset');
   const { page, gpt2, llama70 } = web.PRESETS;
   for (const [costShape, tokens, known] of [
     [{ ...page, tokens: 5 }, 5, 'page'],
@@ -126,7 +125,7 @@ test('cost: shapes are known again, with their counts', async () => {
   ]) {
     const list = { tokens: new Array(tokens).fill('a') };
     for (const each of [part, counts.part]) each.update({ state: { costShape }, list, look: 1 });
-    assert.equal(preset.value, known);
+    assert.equal(one('#cost-preset').value, known);
     assert.equal(one('#cost-tokens').value, String(costShape.tokens));
     assert.equal(one('#cost-causal').checked, costShape.causal);
     const pass = web.passFlops(costShape);
@@ -150,6 +149,6 @@ test('cost: shapes are known again, with their counts', async () => {
     field.dispatchEvent(new Event('change', { bubbles: true }));
     assert.deepEqual(take(), [{ costShape: patch }]);
   }
-  enter(preset, 'own');
+  enter(one('#cost-preset'), 'own');
   assert.deepEqual(take(), []);
 });

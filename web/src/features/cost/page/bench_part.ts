@@ -1,10 +1,13 @@
 import { sentences } from '../../../i18n/i18n';
 import '../../../ui/plot.css';
+import { html, type TemplateResult } from 'lit-html';
 import type { Failure } from '../../../domain/failure';
 import { digits, duration, withUnit } from '../../../ui/numbers';
-import { Panel, type View } from '../../panel';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
+import { stage } from '../../../ui/lit/plots';
+import { tableHead, tableRow } from '../../../ui/lit/tables';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
 import type { BenchNews, FromBenchLab, ToBenchLab } from '../shared/protocol';
@@ -21,16 +24,14 @@ import {
 } from '../shared/bench_result';
 import { t } from '../feature';
 
-const FIGURES = { time: TIMES, memory: MEMORY } as const;
-type FigureName = keyof typeof FIGURES;
-const NAMES = Object.keys(FIGURES) as readonly FigureName[];
-
-const keyEntry = (name: Series) =>
-  keyEntryHtml(`plot-${SERIES[name]}`, `<span data-fit="${name}"></span>`);
+const WAYS = ['stored', 'streamed', 'decode'] as const;
+/** What is measured, as the texts name it. */
+const SHAPE = { width: WIDTH, heads: DECODE_HEADS, from: FIT_FROM };
 
 /** Measures this device when the reader asks for it, and shows what was measured here or elsewhere. */
-export class BenchPart extends Panel {
-  #view: View | null = null;
+export class BenchPart extends LitPanel {
+  /** What the link has. */
+  #linked: BenchResult | null = null;
   #news: BenchNews | null = null;
   #running = false;
   #failure: Failure | null = null;
@@ -41,48 +42,53 @@ export class BenchPart extends Panel {
     onMessage: (message) => this.#heard(message),
     onFailure: (failure) => this.#failed(failure),
   });
-  #stages: Readonly<Record<FigureName, PlotStage>> | null = null;
 
-  protected template(): string {
-    const stages = NAMES.map(
-      (name) => `<div>${stageHtml(name)}
-        <ul class="plot-key">${FIGURES[name].map(keyEntry).join('')}</ul></div>`,
-    );
-    return `
-      <h3 data-t="cost.bench"></h3>
-      <p class="bench-intro"></p>
+  override update(view: View): void {
+    this.#linked = view.state.costResult;
+    super.update(view);
+  }
+
+  protected inputs({ state, look }: View): readonly unknown[] {
+    return [state.costResult, look];
+  }
+
+  protected render(): TemplateResult {
+    const { result } = this;
+    const running = this.#running;
+    return html`
+      <h3>${t('cost.bench')}</h3>
+      <p class="bench-intro">${t('cost.benchIntro', SHAPE)}</p>
       <div class="with-number">
-        <button type="button" class="button primary bench-run" data-t="cost.run"></button>
-        <button type="button" class="button bench-stop" data-t="cost.stop" hidden></button>
-        <span class="bench-status" role="status"></span>
+        <button type="button" class="button primary bench-run" ?hidden=${running} @click=${() => this.#run()}>${t('cost.run')}</button>
+        <button type="button" class="button bench-stop" ?hidden=${!running} @click=${() => this.#stop()}>${t('cost.stop')}</button>
+        <span class="bench-status" role="status">${this.#status()}</span>
       </div>
-      <div class="bench-result" hidden>
-        <p class="bench-device"></p>
-        <table class="data-table cost-table bench-table">
-          <thead><tr><th scope="col">T</th><th scope="col" data-t="cost.stored"></th>
-            <th scope="col" data-t="cost.streamed"></th><th scope="col" data-t="cost.decode"></th></tr></thead>
-          <tbody></tbody>
-        </table>
-        <div class="lab-pair">${stages.join('')}</div>
-        <p class="bench-found"></p>
-        <p class="hint bench-how"></p>
-      </div>`;
+      <div class="bench-result" ?hidden=${result === null}>${result && this.#found(result)}</div>`;
   }
 
-  protected override ready(): void {
-    this.find('.bench-run', HTMLElement).addEventListener('click', () => this.#run());
-    this.find('.bench-stop', HTMLElement).addEventListener('click', () => this.#stop());
-    this.#stages = plotStages(this, NAMES);
-  }
-
-  update(view: View): void {
-    this.#view = view;
-    if (this.changed(view.state.costResult, view.look)) this.#draw();
+  #found(result: BenchResult): TemplateResult {
+    const { variant, threads, cores, rows } = result;
+    const here = this.#running || writeResult(result) === this.#own;
+    const known = this.#running ? (this.#news?.difference ?? NaN) : this.#ownDifference;
+    const difference = here ? known : NaN;
+    const same = Number.isNaN(difference)
+      ? ''
+      : t('cost.same', { difference: digits(difference, 2) });
+    const device = { build: variant, threads, cores };
+    return html`
+      <p class="bench-device">${t(here ? 'cost.device' : 'cost.elsewhere', device)}</p>
+      <table class="data-table cost-table bench-table">
+        ${tableHead(['T', ...WAYS.map((way) => t(`cost.${way}`))])}
+        <tbody>${rows.map(rowOf)}</tbody>
+      </table>
+      <div class="lab-pair">${plotOf('time', TIMES, rows)}${plotOf('memory', MEMORY, rows)}</div>
+      <p class="bench-found">${sentences(factors(rows), same)}</p>
+      <p class="hint bench-how">${t('cost.benchHow', SHAPE)}</p>`;
   }
 
   /** What is on the screen: what is being measured, or what the link has. */
   get result(): BenchResult | null {
-    return this.#running ? (this.#news?.result ?? null) : (this.#view?.state.costResult ?? null);
+    return this.#running ? (this.#news?.result ?? null) : this.#linked;
   }
 
   #run(): void {
@@ -90,7 +96,7 @@ export class BenchPart extends Panel {
     this.#failure = null;
     this.#news = null;
     this.#lab.send({ type: 'run', cores: navigator.hardwareConcurrency });
-    this.#draw();
+    this.refresh();
     this.find('.bench-stop', HTMLElement).focus();
   }
 
@@ -104,14 +110,14 @@ export class BenchPart extends Panel {
     const hadFocus = document.activeElement === this.find('.bench-stop', HTMLElement);
     this.#lab.stop();
     this.#running = false;
-    this.#draw();
+    this.refresh();
     if (hadFocus) this.find('.bench-run', HTMLElement).focus();
   }
 
   #heard(message: FromBenchLab): void {
     if (message.type === 'news') {
       this.#news = message.news;
-      this.#draw();
+      this.refresh();
       return;
     }
     const result = this.#news?.result ?? null;
@@ -131,42 +137,23 @@ export class BenchPart extends Panel {
     if (!this.#running) return '';
     return t('cost.running', { done: this.#news?.done ?? 0, all: this.#news?.all ?? '…' });
   }
+}
 
-  #draw(): void {
-    if (!this.#view) return;
-    const { result } = this;
-    const shape = { width: WIDTH, heads: DECODE_HEADS, from: FIT_FROM };
-    this.setText('.bench-intro', t('cost.benchIntro', shape));
-    this.setText('.bench-status', this.#status());
-    this.find('.bench-run', HTMLElement).hidden = this.#running;
-    this.find('.bench-stop', HTMLElement).hidden = !this.#running;
-    this.find('.bench-result', HTMLElement).hidden = result === null;
-    if (!result) return;
-    const here = this.#running || writeResult(result) === this.#own;
-    const known = this.#running ? (this.#news?.difference ?? NaN) : this.#ownDifference;
-    const device = { build: result.variant, threads: result.threads, cores: result.cores };
-    this.setText('.bench-device', t(here ? 'cost.device' : 'cost.elsewhere', device));
-    this.find('tbody', HTMLElement).replaceChildren(...result.rows.map(rowOf));
-    this.#figures(result);
-    const difference = here ? known : NaN;
-    const found = Number.isNaN(difference)
-      ? ''
-      : t('cost.same', { difference: digits(difference, 2) });
-    this.setText('.bench-found', sentences(factors(result.rows), found));
-    this.setText('.bench-how', t('cost.benchHow', shape));
-  }
-
-  #figures({ rows }: BenchResult): void {
-    for (const name of NAMES) {
-      const fits = FIGURES[name].map((series) => [series, fitText(rows, series)] as const);
-      for (const [series, fit] of fits) this.setText(`[data-fit=${series}]`, fit);
-      this.#stages?.[name].show({
-        height: BENCH_HEIGHT,
-        label: fits.map(([, fit]) => fit).join('; '),
-        draw: (width) => drawBench(pagePen, width, rows, FIGURES[name]),
-      });
-    }
-  }
+/** A plot of these series, with a key that says how each grows. */
+function plotOf(
+  name: string,
+  series: readonly Series[],
+  rows: readonly BenchRow[],
+): TemplateResult {
+  const fits = series.map((each) => fitText(rows, each));
+  const plot = {
+    height: BENCH_HEIGHT,
+    label: fits.join('; '),
+    draw: (width: number) => drawBench(pagePen, width, rows, series),
+  };
+  const entry = (each: Series, i: number) => html`
+    <li><svg width="30" height="12" aria-hidden="true"><path class="plot-${SERIES[each]}" d="M0 6H30"/></svg><span data-fit=${each}>${fits[i]}</span></li>`;
+  return html`<div>${stage(name, plot)}<ul class="plot-key">${series.map(entry)}</ul></div>`;
 }
 
 /** The law that was fitted, with the standard error of the exponent. */
@@ -191,7 +178,7 @@ function factors(rows: readonly BenchRow[]): string {
   });
 }
 
-function rowOf(row: BenchRow): HTMLTableRowElement {
+function rowOf(row: BenchRow): TemplateResult {
   const { tokens, storedMs, streamingMs, decodeMs } = row;
   const rate = (giga: number, unit: string) => withUnit(giga * 1e9, unit);
   const way = (ms: number, bytes: number) =>
@@ -203,28 +190,11 @@ function rowOf(row: BenchRow): HTMLTableRowElement {
     way(streamingMs, row.streamingBytes),
     Number.isFinite(decodeMs) ? [duration(decodeMs), rate(gigabytes(tokens, decodeMs), 'B/s')] : [],
   ];
-  const element = document.createElement('tr');
-  const head = document.createElement('th');
-  head.scope = 'row';
-  head.textContent = String(tokens);
-  element.append(head, ...cells.map(cellOf));
-  return element;
+  return tableRow(tokens, cells.map(cellOf));
 }
 
 /** Its numbers side by side, or one below the other where there is little room. */
-function cellOf(numbers: readonly string[]): HTMLTableCellElement {
-  const cell = document.createElement('td');
-  const group = document.createElement('span');
-  group.className = 'bench-cell';
-  group.append(
-    ...numbers.map((value) => {
-      const part = document.createElement('span');
-      part.textContent = value;
-      return part;
-    }),
-  );
-  cell.append(group);
-  return cell;
-}
+const cellOf = (numbers: readonly string[]): TemplateResult =>
+  html`<span class="bench-cell">${numbers.map((value) => html`<span>${value}</span>`)}</span>`;
 
 customElements.define('qkv-cost-bench', BenchPart);

@@ -1,5 +1,9 @@
+import { html, nothing, type TemplateResult } from 'lit-html';
 import formulas from '../formulas.json';
-import { Panel, type View } from '../../panel';
+import { LitPanel } from '../../lit_panel';
+import type { View } from '../../panel';
+import { tableHead, tableRow } from '../../../ui/lit/tables';
+import { formula, type Content } from '../../../ui/lit/texts';
 import { digits, whole, withUnit } from '../../../ui/numbers';
 import {
   bytesOf,
@@ -16,85 +20,81 @@ import { t } from '../feature';
 export const FLOP_ROWS = ['projections', 'scores', 'values', 'feedForward', 'logits'] as const;
 export const BYTE_ROWS = ['weights', 'cache', 'square', 'streaming'] as const;
 
-/** The name with its formula: beside it, or below it where there is little room. */
-const heading = (name: keyof typeof formulas) =>
-  `<th scope="row"><span class="cost-name"><span data-t="cost.${name}"></span><span>${formulas[name]}</span></span></th>`;
-
-const flopRow = (name: (typeof FLOP_ROWS)[number]) => `
-  <tr>${heading(name)}
-    <td><span class="cost-two"><span data-pass="${name}"></span><span class="bar"><i data-share="${name}"></i></span>
-      <span data-one="${name}"></span></span></td></tr>`;
-
-const byteRow = (name: (typeof BYTE_ROWS)[number]) => `
-  <tr>${heading(name)}
-    <td data-bytes="${name}"></td></tr>`;
-
 /** The counts of a shape, with their formulas. */
-export class CountsPart extends Panel {
-  protected template(): string {
-    return `
-      <h3 data-t="cost.work"></h3>
-      <table class="data-table cost-table">
-        <thead><tr><td></td><th scope="col"><span class="cost-two">
-          <span class="pass-head"></span><span class="one-head"></span></span></th></tr></thead>
-        <tbody>${FLOP_ROWS.map(flopRow).join('')}
-          <tr class="total"><th scope="row" data-t="cost.total"></th>
-            <td><span class="cost-two"><span data-pass="total"></span><span data-one="total"></span></span></td></tr></tbody>
-      </table>
-      <p class="cost-half"></p>
-      <p class="cost-again"></p>
-      <h3 data-t="cost.memory"></h3>
-      <table class="data-table cost-table">
-        <thead><tr><td></td><th scope="col" data-t="cost.size"></th></tr></thead>
-        <tbody>${BYTE_ROWS.map(byteRow).join('')}</tbody>
-      </table>
-      <p class="cost-cache"></p>
-      <p class="hint cost-letters"></p>`;
+export class CountsPart extends LitPanel {
+  protected inputs({ state, look }: View): readonly unknown[] {
+    return [state.costShape, look];
   }
 
-  update({ state, look }: View): void {
-    const { costShape: shape } = state;
-    if (!this.changed(shape, look)) return;
-    this.#flops(shape);
-    const bytes = bytesOf(shape);
-    for (const name of BYTE_ROWS) this.setText(`[data-bytes=${name}]`, withUnit(bytes[name], 'B'));
-    const { numHeads, numKvHeads, tokens } = shape;
-    const cache = {
-      ...{ heads: numHeads, kv: numKvHeads, cache: withUnit(bytes.cache, 'B') },
-      ...{ all: withUnit(bytes.cacheOfAll, 'B'), one: withUnit(bytes.cache / tokens, 'B') },
-    };
-    const shared = numHeads !== numKvHeads;
-    this.setText('.cost-cache', t(shared ? 'cost.cacheShared' : 'cost.cacheEach', cache));
-    const letters = {
-      ...{ pairs: whole(pairsOf(shape)), m: shape.gated ? 3 : 2, n: shape.tables },
-      parameters: withUnit(parametersOf(shape), ''),
-    };
-    this.setText('.cost-letters', t('cost.letters', letters));
-  }
-
-  #flops(shape: Shape): void {
-    const [pass, one] = [passFlops(shape), tokenFlops(shape)];
-    const tokens = whole(shape.tokens);
-    this.setText('.pass-head', t('cost.pass', { tokens }));
-    this.setText('.one-head', t('cost.one', { tokens }));
-    for (const name of [...FLOP_ROWS, 'total'] as const) {
-      this.setText(`[data-pass=${name}]`, withUnit(pass[name], 'FLOP'));
-      this.setText(`[data-one=${name}]`, withUnit(one[name], 'FLOP'));
-    }
-    for (const name of FLOP_ROWS) {
-      this.find(`[data-share=${name}]`, HTMLElement).style.width =
-        `${(100 * pass[name]) / pass.total}%`;
-    }
-    const part = digits((100 * (pass.scores + pass.values)) / pass.total, 3);
-    const half = whole(Math.ceil(evenLength(shape)));
-    this.setText('.cost-half', t('cost.half', { part, tokens, half }));
-    const { cached, again } = generationFlops(shape);
-    const written = {
-      ...{ tokens, cached: withUnit(cached, 'FLOP'), again: withUnit(again, 'FLOP') },
-      ratio: digits(again / cached, 3),
-    };
-    this.setText('.cost-again', t('cost.again', written));
+  protected render({ state: { costShape: shape } }: View): TemplateResult {
+    return html`
+      <h3>${t('cost.work')}</h3>
+      ${flopsTable(shape)}
+      <p class="cost-half">${halfText(shape)}</p>
+      <p class="cost-again">${againText(shape)}</p>
+      <h3>${t('cost.memory')}</h3>
+      ${bytesTable(shape)}
+      <p class="cost-cache">${cacheText(shape)}</p>
+      <p class="hint cost-letters">${lettersText(shape)}</p>`;
   }
 }
+
+/** The name with its formula: beside it, or below it where there is little room. */
+const heading = (name: keyof typeof formulas) =>
+  html`<span class="cost-name"><span>${t(`cost.${name}`)}</span><span>${formula(formulas[name])}</span></span>`;
+
+function flopsTable(shape: Shape): TemplateResult {
+  const [pass, one] = [passFlops(shape), tokenFlops(shape)];
+  const tokens = whole(shape.tokens);
+  const two = (name: keyof typeof pass, share: Content) =>
+    html`<span class="cost-two"><span data-pass=${name}>${withUnit(pass[name], 'FLOP')}</span>${share}
+      <span data-one=${name}>${withUnit(one[name], 'FLOP')}</span></span>`;
+  const row = (name: (typeof FLOP_ROWS)[number]) => {
+    const share = html`<span class="bar"><i data-share=${name} .style=${`width: ${(100 * pass[name]) / pass.total}%`}></i></span>`;
+    return tableRow(heading(name), [two(name, share)]);
+  };
+  const heads = html`<span class="cost-two">
+    <span class="pass-head">${t('cost.pass', { tokens })}</span><span class="one-head">${t('cost.one', { tokens })}</span></span>`;
+  return html`<table class="data-table cost-table">${tableHead([null, heads])}
+    <tbody>${FLOP_ROWS.map(row)}${tableRow(t('cost.total'), [two('total', nothing)], 'total')}</tbody></table>`;
+}
+
+function bytesTable(shape: Shape): TemplateResult {
+  const bytes = bytesOf(shape);
+  const row = (name: (typeof BYTE_ROWS)[number]) =>
+    html`<tr><th scope="row">${heading(name)}</th><td data-bytes=${name}>${withUnit(bytes[name], 'B')}</td></tr>`;
+  return html`<table class="data-table cost-table">${tableHead([null, t('cost.size')])}
+    <tbody>${BYTE_ROWS.map(row)}</tbody></table>`;
+}
+
+function halfText(shape: Shape): string {
+  const { scores, values, total } = passFlops(shape);
+  const part = digits((100 * (scores + values)) / total, 3);
+  const half = whole(Math.ceil(evenLength(shape)));
+  return t('cost.half', { part, tokens: whole(shape.tokens), half });
+}
+
+function againText(shape: Shape): string {
+  const { cached, again } = generationFlops(shape);
+  return t('cost.again', {
+    ...{ tokens: whole(shape.tokens), ratio: digits(again / cached, 3) },
+    ...{ cached: withUnit(cached, 'FLOP'), again: withUnit(again, 'FLOP') },
+  });
+}
+
+function cacheText(shape: Shape): string {
+  const { numHeads, numKvHeads, tokens } = shape;
+  const { cache, cacheOfAll } = bytesOf(shape);
+  return t(numHeads === numKvHeads ? 'cost.cacheEach' : 'cost.cacheShared', {
+    ...{ heads: numHeads, kv: numKvHeads, cache: withUnit(cache, 'B') },
+    ...{ all: withUnit(cacheOfAll, 'B'), one: withUnit(cache / tokens, 'B') },
+  });
+}
+
+const lettersText = (shape: Shape): string =>
+  t('cost.letters', {
+    ...{ pairs: whole(pairsOf(shape)), m: shape.gated ? 3 : 2, n: shape.tables },
+    parameters: withUnit(parametersOf(shape), ''),
+  });
 
 customElements.define('qkv-cost-counts', CountsPart);
