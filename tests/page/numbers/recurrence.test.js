@@ -16,7 +16,7 @@ const qkv = await init({ deterministic: true });
 const web = await modules(
   'features/recurrence/shared/{accuracy,model_configs,task}',
   'features/recurrence/worker/{training_loop,three_models}',
-  'features/recurrence/page/{panel_html,sentences}',
+  'features/recurrence/page/sentences',
   'domain/random_ints',
 );
 const { recurrence } = recipes;

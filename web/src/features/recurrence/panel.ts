@@ -1,95 +1,69 @@
 import '../../ui/plot.css';
 import '../../ui/matrix/matrix.css';
 import './style.css';
+import { html, nothing, type TemplateResult } from 'lit-html';
 import { MatrixView } from '../../ui/matrix/view';
 import card from '../../../../models/recurrence/card.json';
 import { describeFailure } from '../../domain/describe_failure';
 import { Lab } from '../../worker/panel_worker_client';
 import type { Failure } from '../../domain/failure';
 import type { Figure } from '../../ui/export_figure';
-import { Panel, type View } from '../panel';
+import { options, typedText, withValue } from '../../ui/lit/controls';
+import { PaintedMatrix } from '../../ui/matrix/painted_matrix';
+import { LitPanel } from '../lit_panel';
+import type { View } from '../panel';
 import { reasonOf } from '../../ui/reason';
 import type { State } from '../../state/state';
-import { Charts } from './page/charts';
+import { accuracyChart, costChart, costSentences, reachChart } from './page/charts';
 import { recurrenceFigure } from './page/figure';
-import { Maps } from './page/attention_maps';
-import { KINDS, STEPS } from './shared/model_configs';
+import { headOf, MAPPED, showMap, type Mapped } from './page/attention_maps';
+import { HEADS, KINDS, SEEDS, STEPS, TRAINED_KB } from './shared/model_configs';
 import { isMeasuring, NOTHING, recall, type LatestNews } from './page/latest_news';
 import type { News, Order } from './shared/protocol';
 import { saidRows } from './page/spoken_rows';
 import { LONGEST_ASKED, readSource, TOKENS } from './shared/task';
-import { COLUMNS, fixedTexts, tableRows, template } from './page/panel_html';
+import { LAYER_HEADS, WIDTH } from './shared/timing_settings';
+import { entryOf, modelTable } from './page/model_table';
 import { t } from './feature';
 import { trainedFiles } from './page/trained_files';
-import { spreadOfSizes } from './page/sentences';
-import { setText } from '../../ui/dom';
+import { mirrorWords, nameOf } from './page/sentences';
 
 /** The worker tells more often than anybody can read. Who asks for less motion gets two pictures a second. */
 const PAUSE = 80;
 const CALM = 500;
 const wantsCalm = matchMedia('(prefers-reduced-motion: reduce)');
 
+const digitsOf = (text: string) => readSource(text).join('');
+
+const press = (name: string, words: string, act: () => void, disabled = false) =>
+  html`<button type="button" class="button" data-press=${name} ?disabled=${disabled} @click=${act}>${words}</button>`;
+
 /** Three models of one size that learn to say a sequence from its end, in a worker of their own. */
-class RecurrencePanel extends Panel {
-  #view: View | null = null;
+class RecurrencePanel extends LitPanel {
+  #state: State | null = null;
   #known: LatestNews = NOTHING;
   /** What was asked for and has not been answered yet. */
   #waiting: 'begin' | 'load' | null = null;
-  #failure = '';
+  #failure: Failure | null = null;
   #source = '';
-  #charts: Charts | null = null;
-  #maps: Maps | null = null;
   #drawing = false;
-  #spoken: readonly unknown[] = [];
-  /** The times are all there: said when the sentences about them stand. */
-  #announceCost = false;
+  /** What a live region has been told last. */
+  #said = '';
+  #maps: readonly (readonly [Mapped, PaintedMatrix])[] = [];
+  /** What they were last given. */
+  #painted: readonly unknown[] = [];
   readonly #lab = new Lab<Order, News>('recurrence', {
     onMessage: (news) => this.#hear(news),
     onFailure: (failure) => this.#fail(failure),
   });
 
-  protected template(): string {
-    return template();
-  }
-
-  protected override ready(): void {
-    const press = (name: string, action: () => void) =>
-      this.find(`[data-press=${name}]`, HTMLButtonElement).addEventListener('click', action);
-    press('play', () => this.#play());
-    press('step', () => this.#step());
-    press('load', () => void this.#load());
-    press('draw', () => this.#drawDigits());
-    press('measure', () => this.#measure());
-    const seed = this.find('#recurrence-seed', HTMLInputElement);
-    seed.addEventListener('change', () => {
-      if (seed.checkValidity() && seed.value) this.change({ recurrenceSeed: Number(seed.value) });
-    });
-    const source = this.find('#recurrence-source', HTMLInputElement);
-    source.maxLength = LONGEST_ASKED;
-    source.addEventListener('input', () =>
-      this.change({ recurrenceSource: readSource(source.value).join('') }),
-    );
-    const head = this.find('#recurrence-head', HTMLSelectElement);
-    head.addEventListener('change', () => this.change({ recurrenceHead: Number(head.value) }));
-    this.#charts = new Charts(this);
-    this.#maps = new Maps(
-      this.find('[data-map=gru_attention] qkv-matrix', MatrixView),
-      this.find('[data-map=transformer] qkv-matrix', MatrixView),
-    );
-  }
-
-  update(view: View): void {
-    this.#view = view;
-    const { recurrenceSource } = view.state;
-    if (recurrenceSource !== this.#source && this.#lab.isRunning) this.#sendSource();
-    this.#draw();
+  override update(view: View): void {
+    this.#state = view.state;
+    if (view.state.recurrenceSource !== this.#source && this.#lab.isRunning) this.#sendSource();
+    super.update(view);
   }
 
   // ---- what the reader asks for ----
-
-  get #state(): State | undefined {
-    return this.#view?.state;
-  }
 
   #sendSource(): void {
     this.#source = this.#state?.recurrenceSource ?? '';
@@ -114,20 +88,20 @@ class RecurrencePanel extends Panel {
     if (this.#known.progress?.running) this.#lab.send({ type: 'pause' });
     else if (this.#isOver) this.#begin(true);
     else this.#lab.send({ type: 'play' });
-    this.#draw();
+    this.refresh();
   }
 
   #step(): void {
     if (this.#waiting) return;
     if (this.#isOver) this.#begin(false);
     this.#lab.send({ type: 'step' });
-    this.#draw();
+    this.refresh();
   }
 
   async #load(): Promise<void> {
     if (this.#waiting) return;
     this.#forget('load');
-    this.#draw();
+    this.refresh();
     try {
       const files = await trainedFiles();
       const { seed, steps } = card.models.transformer.run;
@@ -139,11 +113,11 @@ class RecurrencePanel extends Panel {
   }
 
   #measure(): void {
-    this.#failure = '';
+    this.#failure = null;
     const begun = { type: 'timed', variant: '', part: 0, timings: [] } as const;
     this.#known = recall(this.#known, begun);
     this.#lab.send({ type: 'measure' });
-    this.#draw();
+    this.refresh();
   }
 
   /** As many digits as there are now, others. */
@@ -157,7 +131,7 @@ class RecurrencePanel extends Panel {
     const { timed, timings } = this.#known;
     this.#known = { ...NOTHING, timed, timings };
     this.#waiting = waiting;
-    this.#failure = '';
+    this.#failure = null;
   }
 
   // ---- what the worker tells ----
@@ -168,50 +142,59 @@ class RecurrencePanel extends Panel {
     if (news.type === 'progress') {
       this.#waiting = null;
       const begun = !before || (before.running && !news.running);
-      if (begun) this.setText('[data-said]', this.#badge());
+      if (begun) this.#said = this.#badge();
     }
-    this.#announceCost ||= news.type === 'timed' && news.part === 1;
+    if (news.type === 'timed' && news.part === 1) this.#said = costSentences(this.#known).join('');
     this.#scheduleDraw();
   }
 
   #fail(failure: Failure): void {
     this.#waiting = null;
-    this.#failure = t('recurrence.failed', { reason: reasonOf(failure) });
+    this.#failure = failure;
     if (!this.#lab.isRunning) {
       const { timed, timings } = isMeasuring(this.#known) ? NOTHING : this.#known;
       this.#known = { ...NOTHING, timed, timings };
     }
-    this.setText('[data-said]', this.#failure);
+    this.#said = this.#badge();
     this.#scheduleDraw();
   }
-
-  // ---- drawing ----
 
   #scheduleDraw(): void {
     if (this.#drawing) return;
     this.#drawing = true;
     const draw = () => {
       this.#drawing = false;
-      this.#draw();
+      this.refresh();
     };
     setTimeout(() => requestAnimationFrame(draw), wantsCalm.matches ? CALM : PAUSE);
   }
 
-  #draw(): void {
-    const view = this.#view;
-    if (!view) return;
-    const { state, look } = view;
-    this.#controls(state);
-    this.#table();
-    this.#say(view);
-    this.#charts?.draw(this.#known, look);
-    if (this.#announceCost) this.setText('[data-said]', this.#charts?.costText ?? '');
-    this.#announceCost = false;
+  // ---- drawing ----
+
+  protected inputs({ state, look }: View): readonly unknown[] {
+    return [state.recurrenceSource, state.recurrenceSeed, state.recurrenceHead, look];
+  }
+
+  protected render({ state, look }: View): TemplateResult {
+    const known = this.#known;
+    const { progress } = known;
+    return html`<div class="card">
+      ${this.#tools(state)}
+      <p class="recurrence-badge" ?data-failed=${this.#failure !== null}>${this.#badge()}</p>
+      <div class="recurrence-models" ?hidden=${!progress}>${progress && modelTable(progress)}</div>
+      ${this.#reading(state)}
+      <div class="recurrence-learned" ?hidden=${!progress}>
+        <div class="recurrence-charts">${accuracyChart(known, look)}${reachChart(known, look)}</div>
+        <ul class="plot-key">${KINDS.map((kind) => html`<li>${entryOf(kind)}</li>`)}</ul>
+      </div>
+      ${costChart(known, look, this.#costTools())}
+      <p class="visually-hidden" role="status" data-said>${this.#said}</p>
+    </div>`;
   }
 
   #badge(): string {
     const { progress } = this.#known;
-    if (this.#failure) return this.#failure;
+    if (this.#failure) return t('recurrence.failed', { reason: reasonOf(this.#failure) });
     if (this.#waiting === 'load') return t('recurrence.badge.loading');
     if (this.#waiting) return t('recurrence.badge.waiting');
     if (!progress) return t('recurrence.badge.none');
@@ -220,60 +203,95 @@ class RecurrencePanel extends Panel {
     return t(`recurrence.badge.${origin}`, { steps, seed, all: STEPS });
   }
 
-  #controls({ recurrenceSource, recurrenceSeed, recurrenceHead }: State): void {
-    const { progress, timed } = this.#known;
-    const running = progress?.running ?? false;
-    const again = progress?.done && progress.origin === 'here' ? 'again' : 'play';
-    const name = running ? 'pause' : this.#isOver ? again : 'resume';
-    this.setText('[data-press=play]', t(`recurrence.${name}`));
-    this.find('[data-press=measure]', HTMLButtonElement).disabled = isMeasuring(this.#known);
-    this.setText(
-      '[data-press=measure]',
-      t(timed ? 'recurrence.measureAgain' : 'recurrence.measure'),
-    );
-    this.setText('.recurrence-badge', this.#badge());
-    for (const [selector, text] of Object.entries(fixedTexts())) this.setText(selector, text);
-    for (const option of this.querySelectorAll<HTMLOptionElement>('#recurrence-head option')) {
-      setText(option, t('recurrence.headName', { head: Number(option.value) + 1 }));
-    }
-    this.find('.recurrence-badge', HTMLElement).toggleAttribute(
-      'data-failed',
-      this.#failure !== '',
-    );
-    const seed = this.find('#recurrence-seed', HTMLInputElement);
-    if (document.activeElement !== seed) seed.value = String(recurrenceSeed);
-    const source = this.find('#recurrence-source', HTMLInputElement);
-    // What else was typed stays until the reader leaves: a cursor must not jump.
-    if (readSource(source.value).join('') !== recurrenceSource) source.value = recurrenceSource;
-    this.find('#recurrence-head', HTMLSelectElement).value = String(recurrenceHead);
-  }
-
-  #table(): void {
+  #tools({ recurrenceSeed }: State): TemplateResult {
     const { progress } = this.#known;
-    this.find('.recurrence-models', HTMLElement).hidden = !progress;
-    if (!progress) return;
-    for (const kind of KINDS) {
-      tableRows(progress, kind).forEach((text, i) => {
-        const cell = `[data-model=${kind}] td:nth-child(${i + 2})`;
-        this.setText(cell, text);
-        const label = t(`recurrence.${COLUMNS[i + 1] ?? 'model'}`);
-        this.find(cell, HTMLElement).dataset['label'] = label;
-      });
-    }
-    this.setText('.recurrence-same', t('recurrence.same', { percent: spreadOfSizes(progress) }));
+    const again = progress?.done && progress.origin === 'here' ? 'again' : 'play';
+    const play = progress?.running ? 'pause' : this.#isOver ? again : 'resume';
+    // What is no seed stays until the reader leaves the box.
+    const take = ({ currentTarget }: Event) => {
+      const box = currentTarget as HTMLInputElement;
+      if (box.checkValidity() && box.value) this.change({ recurrenceSeed: Number(box.value) });
+    };
+    return html`<div class="tools-row recurrence-tools">
+      ${press('play', t(`recurrence.${play}`), () => this.#play())}
+      ${press('step', t('recurrence.step'), () => this.#step())}
+      ${press('load', t('recurrence.load', { size: TRAINED_KB }), () => void this.#load())}
+      <div class="control seed" data-control>
+        <label for="recurrence-seed">${t('recurrence.seed')}</label>
+        <input id="recurrence-seed" type="number" min=${SEEDS[0]} max=${SEEDS[1]} step="1"
+          @change=${take} @blur=${() => this.refresh()} ${typedText(String(recurrenceSeed))}>
+      </div>
+    </div>`;
   }
 
-  #say({ state, look }: View): void {
+  #reading({ recurrenceSource, recurrenceHead }: State): TemplateResult {
     const { spoken } = this.#known;
-    const { recurrenceSource, recurrenceHead, language } = state;
-    const inputs = [spoken, recurrenceSource, recurrenceHead, language, look];
-    if (inputs.every((input, i) => input === this.#spoken[i])) return;
-    this.#spoken = inputs;
     // Until the answer to what was typed is there, that to what it was before stays.
     const source = spoken?.source ?? readSource(recurrenceSource);
-    this.find('.said', HTMLElement).replaceChildren(...saidRows(source, spoken));
-    this.find('.recurrence-reading', HTMLElement).hidden = !spoken;
-    this.#maps?.draw(this, spoken, [recurrenceHead, look]);
+    const take = (text: string) => this.change({ recurrenceSource: digitsOf(text) });
+    // What else is typed between digits stays in the box; other digits are written there at any time.
+    const typed = typedText(recurrenceSource, digitsOf, true);
+    return html`<section class="recurrence-part">
+      <div class="tools-row recurrence-tools" data-control>
+        <div class="control recurrence-source">
+          <label for="recurrence-source">${t('recurrence.source')}</label>
+          <input id="recurrence-source" type="text" inputmode="numeric" autocomplete="off" spellcheck="false" maxlength=${LONGEST_ASKED}
+            @input=${withValue(take)} ${typed}>
+        </div>
+        ${press('draw', t('recurrence.draw'), () => this.#drawDigits())}
+      </div>
+      <div class="said" role="group" aria-label=${t('recurrence.saidLabel')}>${saidRows(source, spoken)}</div>
+      <div class="recurrence-reading" ?hidden=${!spoken}>
+        <p class="hint">${t('recurrence.saidNote')}</p>
+        <h3>${t('recurrence.maps')}</h3>
+        <p>${t('recurrence.mapsIntro')}</p>
+        <div class="recurrence-maps">${MAPPED.map((kind) => this.#map(kind, recurrenceHead))}</div>
+      </div>
+    </section>`;
+  }
+
+  #map(kind: Mapped, chosen: number): TemplateResult {
+    const { spoken } = this.#known;
+    const head = headOf(kind, chosen);
+    const words = spoken && mirrorWords(kind, spoken.source, spoken.said[kind], head);
+    return html`<div data-map=${kind}>
+      <h4><span>${nameOf(kind)}</span>${kind === 'transformer' ? this.#heads(chosen) : nothing}</h4>
+      <qkv-matrix></qkv-matrix><p class="hint">${words}</p></div>`;
+  }
+
+  #heads(chosen: number): TemplateResult {
+    const take = (value: string) => this.change({ recurrenceHead: Number(value) });
+    const heads = Array.from(
+      { length: HEADS },
+      (_, head) => [String(head), t('recurrence.headName', { head: head + 1 })] as const,
+    );
+    return html`<select id="recurrence-head" aria-label=${t('recurrence.head')} data-control @change=${withValue(take)}>${options(heads, String(chosen))}</select>`;
+  }
+
+  #costTools(): TemplateResult {
+    const { timed } = this.#known;
+    const measuring = isMeasuring(this.#known);
+    const name = t(timed ? 'recurrence.measureAgain' : 'recurrence.measure');
+    const percent = Math.floor(100 * (timed?.part ?? 0));
+    return html`<p class="recurrence-cost-intro">${t('recurrence.costIntro', { width: WIDTH, heads: LAYER_HEADS })}</p>
+      <div class="tools-row">${press('measure', name, () => this.#measure(), measuring)}
+        <output class="recurrence-measuring">${measuring ? t('recurrence.measuring', { percent }) : ''}</output></div>`;
+  }
+
+  protected override rendered({ state: { recurrenceHead }, look }: View): void {
+    const { spoken } = this.#known;
+    if (this.#maps.length === 0) this.#maps = MAPPED.map((kind) => [kind, this.#matrixOf(kind)]);
+    const inputs = [spoken, recurrenceHead, look];
+    if (inputs.every((input, i) => input === this.#painted[i])) return;
+    this.#painted = inputs;
+    for (const [kind, matrix] of this.#maps) {
+      if (spoken) showMap(matrix, kind, spoken, [recurrenceHead, look]);
+      else matrix.hide();
+    }
+  }
+
+  #matrixOf(kind: Mapped): PaintedMatrix {
+    return new PaintedMatrix(this.find(`[data-map=${kind}] qkv-matrix`, MatrixView));
   }
 
   override figure(): Promise<Figure | null> {

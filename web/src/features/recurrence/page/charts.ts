@@ -1,5 +1,7 @@
-import { find } from '../../../ui/dom';
-import { PlotStage } from '../../../ui/plot_stage';
+import { html, type TemplateResult } from 'lit-html';
+import { guard } from 'lit-html/directives/guard.js';
+import { drawn } from '../../../ui/lit/plots';
+import type { Content } from '../../../ui/lit/texts';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
 import type { LatestNews } from './latest_news';
 import { t } from '../feature';
@@ -13,83 +15,52 @@ import {
   reachWords,
 } from './sentences';
 
-type Name = 'accuracy' | 'reach' | 'cost';
+const part = (name: 'accuracy' | 'reach' | 'cost', ...contents: readonly Content[]) => html`
+  <section class="recurrence-part" data-chart=${name}>
+    <h3>${t(`recurrence.${name}`)}</h3>${contents}
+  </section>`;
 
-/** The three plots, and the sentences below them. */
-export class Charts {
-  readonly #panel: HTMLElement;
-  readonly #stages: Readonly<Record<Name, PlotStage>>;
-  readonly #drawn = new Map<Name, readonly unknown[]>();
-  costText = '';
+const plot = (label: string, draw: (width: number) => string, isHidden = false) =>
+  html`<div class="plot-stage" ?hidden=${isHidden} ${drawn({ height: CHART_HEIGHT, label, draw })}></div>`;
 
-  constructor(panel: HTMLElement) {
-    this.#panel = panel;
-    const stageOf = (name: Name) => new PlotStage(this.#stage(name));
-    this.#stages = {
-      accuracy: stageOf('accuracy'),
-      reach: stageOf('reach'),
-      cost: stageOf('cost'),
-    };
-  }
+const words = (sentences: readonly string[]) =>
+  html`<div class="recurrence-words">${sentences.map((each) => html`<p>${each}</p>`)}</div>`;
 
-  draw(known: LatestNews, look: number): void {
-    const { progress, counted, reached, timings, timed } = known;
-    const loaded = progress?.origin === 'before';
-    find(this.#panel, '.recurrence-learned', HTMLElement).hidden = !progress;
-    this.#stage('cost').hidden = timings.length === 0;
-    this.#put('accuracy', [counted, loaded, look], {
-      label: () => accuracyLabel(counted?.tallies ?? null),
-      body: (width) => drawAccuracy('page', width, counted?.tallies ?? null),
-      words: () => (counted ? accuracyWords(counted, loaded) : []),
-    });
-    this.#put('reach', [reached, look], {
-      label: () => (reached ? reachLabel(reached) : t('recurrence.reach')),
-      body: (width) => drawReach('page', width, reached),
-      words: () => (reached ? reachWords(reached) : []),
-    });
-    const variant = timed?.variant ?? '';
-    this.#put('cost', [timings, timed?.part === 1, look], {
-      label: () => costLabel(timings),
-      body: (width) => drawCost('page', width, timings),
-      words: () =>
-        timed?.part === 1
-          ? [...costWords(timings), t('recurrence.measured', { repeats: REPEATS, variant })]
-          : [],
-    });
-    this.costText = this.#words('cost').textContent ?? '';
-    const done =
-      timed && timed.part < 1
-        ? t('recurrence.measuring', { percent: Math.floor(100 * timed.part) })
-        : '';
-    find(this.#panel, '.recurrence-measuring', HTMLElement).textContent = done;
-  }
+// A plot is drawn, and the sentences below it are made, where something that they are made of is another.
 
-  #part(name: Name): HTMLElement {
-    return find(this.#panel, `[data-chart=${name}]`, HTMLElement);
-  }
+export function accuracyChart({ counted, progress }: LatestNews, look: number): TemplateResult {
+  const loaded = progress?.origin === 'before';
+  const tallies = counted?.tallies ?? null;
+  const drawing = guard([counted, loaded, look], () => [
+    plot(accuracyLabel(tallies), (width) => drawAccuracy('page', width, tallies)),
+    words(counted ? accuracyWords(counted, loaded) : []),
+  ]);
+  return part('accuracy', drawing);
+}
 
-  #stage(name: Name): HTMLElement {
-    return find(this.#part(name), '.plot-stage', HTMLElement);
-  }
+export function reachChart({ reached }: LatestNews, look: number): TemplateResult {
+  const drawing = guard([reached, look], () => [
+    plot(reached ? reachLabel(reached) : t('recurrence.reach'), (width) =>
+      drawReach('page', width, reached),
+    ),
+    html`<p>${t('recurrence.reachIntro')}</p>`,
+    words(reached ? reachWords(reached) : []),
+  ]);
+  return part('reach', drawing);
+}
 
-  #words(name: Name): HTMLElement {
-    return find(this.#part(name), '.recurrence-words', HTMLElement);
-  }
+/** What is said of the times when they are all there. */
+export function costSentences({ timings, timed }: LatestNews): string[] {
+  if (timed?.part !== 1) return [];
+  const { variant } = timed;
+  return [...costWords(timings), t('recurrence.measured', { repeats: REPEATS, variant })];
+}
 
-  /** Draws the plot, and writes the sentences below it, where something that they are made of is another. */
-  #put(
-    name: Name,
-    inputs: readonly unknown[],
-    how: { label: () => string; body: (width: number) => string; words: () => string[] },
-  ): void {
-    if (inputs.every((input, i) => input === this.#drawn.get(name)?.[i])) return;
-    this.#drawn.set(name, inputs);
-    this.#stages[name].show({ height: CHART_HEIGHT, label: how.label(), draw: how.body });
-    const paragraphs = how.words().map((words) => {
-      const paragraph = document.createElement('p');
-      paragraph.textContent = words;
-      return paragraph;
-    });
-    this.#words(name).replaceChildren(...paragraphs);
-  }
+export function costChart(known: LatestNews, look: number, tools: Content): TemplateResult {
+  const { timings, timed } = known;
+  const drawing = guard([timings, timed?.part === 1, look], () => [
+    plot(costLabel(timings), (width) => drawCost('page', width, timings), timings.length === 0),
+    words(costSentences(known)),
+  ]);
+  return part('cost', tools, drawing);
 }

@@ -31,7 +31,3 @@ export function pointOf(paper: Paper, kind: Kind, x: number, y: number): string 
   if (kind !== 'transformer') return shape('circle', { ...pen, cx: x, cy: y, r: 3.5 });
   return shape('rect', { ...pen, x: x - 3, y: y - 3, width: 6, height: 6 });
 }
-
-/** A line of a legend. */
-export const legendOf = (kind: Kind): string =>
-  `<svg width="34" height="12" aria-hidden="true"><path class="kind kind-${kind} kind-now" d="M0 6H34"/>${pointOf('page', kind, 17, 6)}</svg>`;

@@ -1,4 +1,4 @@
-import { digits } from '../../../ui/numbers';
+import { digits, whole } from '../../../ui/numbers';
 import { accuracyOf, accuracyWhere, marks } from '../shared/accuracy';
 import { crossing } from './crossing';
 import { KINDS, type Kind } from '../shared/model_configs';
@@ -21,6 +21,19 @@ const ofAll = (value: (kind: Kind) => string) =>
 export function spreadOfSizes({ learners }: Progress): string {
   const sizes = KINDS.map((kind) => learners[kind].parameters);
   return digits(100 * (Math.max(...sizes) / Math.min(...sizes) - 1), 2);
+}
+
+/** The cells of a model's row after its name. */
+export function tableRows({ origin, learners }: Progress, kind: Kind): string[] {
+  const { parameters, steps, loss, accuracy, milliseconds } = learners[kind];
+  const known = (value: number, written: string) => (Number.isFinite(value) ? written : '–');
+  return [
+    whole(parameters),
+    String(steps),
+    origin === 'here' ? known(milliseconds, digits(1000 / milliseconds, 3)) : '–',
+    known(loss, digits(loss, 3)),
+    known(accuracy, `${(100 * accuracy).toFixed(0)}%`),
+  ];
 }
 
 const isTrained = (length: number) => length <= LONGEST;
