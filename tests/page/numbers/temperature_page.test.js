@@ -303,3 +303,17 @@ test('temperature: a guess is answered until another row is shown', async () => 
   find('.again').click();
   assert.deepEqual(asked.at(-1), { curves: false });
 });
+
+test('temperature: the dot moves over curves that stay', async () => {
+  const { show, find } = await put();
+  const point = pointOf();
+  const study = studyOf(point.of);
+  const seen = async (temperature) => {
+    await show(pointOf({ temperature }, point.of), { study });
+    return ['.curves .plot-measured', '.scores .plot-bar', '.here circle'].map(find);
+  };
+  const [first, later] = [await seen(1), await seen(3)];
+  const stayed = first.map((element, i) => element !== null && element === later[i]);
+  assert.deepEqual(stayed, [true, true, false]);
+  assert.equal(find('.plot-handle').getAttribute('aria-valuenow'), '3');
+});
