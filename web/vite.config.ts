@@ -20,18 +20,24 @@ const packageAs = (index: string) => [
   { find: 'math.woff2', replacement: MATH_FONT },
 ];
 
-/** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
+/**
+ * Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. The first view has the names of all, so
+ * their hashes are as short as Rollup allows.
+ */
 function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
   const [, id, file = ''] =
     /features\/(\w+)\/(?:\w+\/)?(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
-  if (!id) return 'assets/[name]-[hash].js';
-  if (file === 'serve') return `assets/${id}.worker-[hash].js`;
-  return `assets/${file === 'panel' ? id : `${id}.${file}`}-[hash].js`;
+  if (!id) return 'assets/[name]-[hash:7].js';
+  if (file === 'serve') return `assets/${id}.worker-[hash:7].js`;
+  return `assets/${file === 'panel' ? id : `${id}.${file}`}-[hash:7].js`;
 }
+
+/** The library of templates is one file: each file more is one more name in the list of what panels fetch, which is in the first view. */
+const manualChunks = (id: string) => (/node_modules\/lit-html/.test(id) ? 'lit' : undefined);
 
 /** Files of trained models have a folder of their own: the service worker keeps them only when somebody has asked for them. */
 const assetFileNames = ({ names }: { names: readonly string[] }) =>
-  `${names.some((name) => name.endsWith('.safetensors')) ? 'models' : 'assets'}/[name]-[hash][extname]`;
+  `${names.some((name) => name.endsWith('.safetensors')) ? 'models' : 'assets'}/[name]-[hash:7][extname]`;
 
 /** The page of a server: a file for every part that is fetched by itself. */
 const site: UserConfig = {
@@ -47,7 +53,11 @@ const site: UserConfig = {
     plugins: () => [workerStarts()],
     rollupOptions: { output: { chunkFileNames, assetFileNames } },
   },
-  build: { rollupOptions: { output: { chunkFileNames, assetFileNames } } },
+  build: {
+    rollupOptions: {
+      output: { chunkFileNames, assetFileNames, manualChunks, onlyExplicitManualChunks: true },
+    },
+  },
 };
 
 /** The same page as one file beside it, for a disk. */
