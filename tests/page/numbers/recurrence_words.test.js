@@ -59,7 +59,7 @@ test('recurrence: what was counted is said of the lengths that are there, and a 
   const inside = `${trained}: ${ofAll('90%', '85%', '80%')}.`;
   const outside = `${longer}: ${ofAll('60%', '50%', '40%')}.`;
   const allDrop = 'All three are worse on the longer lengths: none has learned to reverse in general.';
-  const after = (count) => `Counted after 300 steps: ${count} random sequences of each length, for each model.`;
+  const after = (count) => `Counted after 300 steps: ${count} random sequences of each even length, for each model.`;
   const alike = (long, short, text) => (of) => [`${trained}: ${ofAll(short)}.`, `${longer}: ${ofAll(long)}.`, ...text, after(of)];
   for (const [of, words] of [
     [counted(upTo(0), falling), []],
@@ -82,20 +82,20 @@ test('recurrence: what was counted is said of the lengths that are there, and a 
 
 test('recurrence: how far a gradient reaches is said by the factor of a step back', () => {
   const [first, now] = web.reachWords(FALLING);
-  assert.match(first, /multiplies the norm by 0\.50 in the GRU and by 0\.60 in the GRU with attention\. In the transformer the norm at distance 39 is 0\.68 times/); // 0.99 ** 38
+  assert.match(first, /multiplies the norm on average by 0\.50 in the GRU and by 0\.60 in the GRU with attention\. In the transformer the norm at distance 39 is 0\.68 times/); // 0.99 ** 38
   const part = (factor) => web.digits(factor ** 18, 2);
   assert.ok(now.endsWith(`: ${ofAll(part(0.9), part(0.95), part(0.98))}.`), now);
   const label = web.reachLabel(FALLING);
   assert.ok(label.includes(`GRU with one fixed vector 1.5 to ${web.digits(3 * 0.5 ** 39, 2)}`), label);
 }); // prettier-ignore
 
-test('recurrence: times are said when all lengths are there, with who is faster up to where', () => {
+test('recurrence: times are said when all lengths are there, with who is faster from where on', () => {
   const fits = (gru, attention) => `Slopes on these axes, fitted to T = 256 to 2048, with their standard errors: GRU ${gru} ± 0.00, attention ${attention} ± 0.00.`;
   for (const [of, ...words] of [
     [[]],
     [timings(7, linear, square)],
-    [timings(8, linear, square), fits('1.00', '2.00'), 'Attention is faster up to about T = 200; from there on the GRU is.'],
-    [timings(8, square, linear), fits('2.00', '1.00'), 'The GRU is faster up to about T = 200; from there on attention is.'],
+    [timings(8, linear, square), fits('1.00', '2.00'), 'From about T = 200 on, the GRU is faster.'],
+    [timings(8, square, linear), fits('2.00', '1.00'), 'From about T = 200 on, attention is faster.'],
     [timings(8, linear, (length) => 3 * linear(length)), fits('1.00', '1.00'), 'The GRU is faster at every length that was measured.'],
     [timings(8, (length) => 3 * linear(length), linear), fits('1.00', '1.00'), 'Attention is faster at every length that was measured.'],
   ]) {

@@ -113,6 +113,19 @@ describe('words: learned vectors', () => {
     assert.equal(web.answerOf(table, ['king', 'qqq', 'woman'], 3), null);
   });
 
+  test('the cosine of two steps between words is that of their differences', () => {
+    const [hot, cold, big, small] = ['hot', 'cold', 'big', 'small'].map((word) =>
+      unit(rowOf(word)),
+    );
+    const [first, second] = [hot.map((x, i) => x - cold[i]), big.map((x, i) => x - small[i])];
+    const product = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+    const wanted =
+      product(first, second) / Math.sqrt(product(first, first) * product(second, second));
+    const found = web.cosineOfSteps(table, ['hot', 'cold'], ['big', 'small']);
+    assert.ok(Math.abs(found - wanted) < 1e-6 && Math.abs(found) < 0.1, `${found}, not ${wanted}`);
+    assert.ok(Number.isNaN(web.cosineOfSteps(table, ['hot', 'qqq'], ['big', 'small'])));
+  });
+
   test('of the examples those fail that have a reason why, and no others', () => {
     for (const { words: analogy, expected, why } of web.ANALOGIES) {
       const { nearest } = web.answerOf(table, analogy, 1);

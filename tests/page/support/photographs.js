@@ -11,12 +11,28 @@ const STATES = {
 };
 
 const HEIGHTS = { 390: 844, 1280: 900 };
+/** Of a window that has most panels whole. */
+const WHOLE = 4200;
 
 /** What a clock or a processor decides must not decide how the page looks. */
 const MEASURED = '[data-reading] dd, .engine-text, .check-note';
 
 /** How long what was drawn in a worker may take to reach the screen of a busy machine, in ms. */
 const LATE = 3000;
+
+/**
+ * Brings the panel to the upper edge of the window, on a whole pixel, as letters between two pixels look different, and says where it is
+ * there. A picture is of what the window holds: for more than that Chromium lays out the page anew, and panels above may change their height.
+ */
+const place = (panel) => {
+  panel.style.position = 'relative';
+  panel.style.top = '0';
+  const top = panel.getBoundingClientRect().top + scrollY;
+  panel.style.top = `${Math.ceil(top) - top}px`;
+  scrollTo(0, Math.ceil(top));
+  const { x, y, width, height } = panel.getBoundingClientRect();
+  return { x, y, width, height: Math.min(height, innerHeight - y) };
+};
 
 /**
  * Calls back with { name, png, again } of every picture in a look; `name` says panel, language, theme and width, and
@@ -32,7 +48,10 @@ export async function photograph(site, look, each) {
         element.style.visibility = 'hidden';
       }
     }, MEASURED);
-    const shoot = () => of.screenshot({ animations: 'disabled', caret: 'hide' });
+    const shoot = async () => {
+      const clip = of === page ? undefined : await of.evaluate(place);
+      return page.screenshot({ clip, animations: 'disabled', caret: 'hide' });
+    };
     const again = async () => {
       await page.waitForTimeout(LATE);
       return shoot();
@@ -52,8 +71,8 @@ export async function photograph(site, look, each) {
       await take('unfolded', page);
       await page.click('.unfold');
     }
-    await page.setViewportSize({ width, height: 2400 }); // so that most panels are whole
-    // Of a panel that is higher the bar, which stays in sight, covers the top or not, as the page happens to be scrolled.
+    await page.setViewportSize({ width, height: WHOLE });
+    // It would cover the top of a panel.
     await page.evaluate(() => {
       document.querySelector('qkv-instruments').style.visibility = 'hidden';
     });

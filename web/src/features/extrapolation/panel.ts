@@ -130,7 +130,7 @@ function labOf(tested: Tested): TemplateResult {
       <ul class="plot-key">${WAYS.map((way) => keyEntry(`plot-${MARKS[way]}`, t(`extrapolation.${way}`)))}</ul>
     </div>
     <div class="lab-side">
-      <p class="beyond">${t('extrapolation.beyond', { from: trained, to: TESTED })}</p>
+      <p class="beyond">${t('extrapolation.beyond', { from: trained, to: TESTED - 1 })}</p>
       ${numberList(beyond, (way) => t(`extrapolation.${way}`))}
       <p class="verdict">${t('extrapolation.why')}</p>
     </div>

@@ -60,8 +60,8 @@ export function verdictWords(point: TemperaturePoint): readonly [Key, Values] {
 /** Why the gradient vanishes at both ends, and where, for this row. */
 export function gradientStory({ of }: TemperaturePoint): string {
   if (of.gap === null) return t('gradient.single');
+  if (of.gap === 0) return t('gradient.tie');
   const reason = t('gradient.story', { gap: digits(of.gap, 3) });
-  if (of.gap === 0) return sentences(reason, t('gradient.tie'));
   return of.gap < 3 * TEMPERATURES[0] ? sentences(reason, t('gradient.outside')) : reason;
 }
 

@@ -6,7 +6,13 @@ import { formula } from '../../../ui/lit/texts';
 import type { View } from '../../panel';
 import { ANALOGIES, type Example } from '../shared/examples';
 import { glossed } from '../shared/glosses';
-import { answerOf, cosineOf, type Answer, type Neighbour } from '../shared/similarity';
+import {
+  answerOf,
+  cosineOf,
+  cosineOfSteps,
+  type Answer,
+  type Neighbour,
+} from '../shared/similarity';
 import type { WordTable } from '../shared/word_table';
 import { analogyText, shownWords } from './shown_words';
 import { LONGEST_WORD, typed } from '../state';
@@ -44,7 +50,10 @@ const form = ([a, b, c]: Example['words']) => t('words.analogy.form', { a, b, c 
 
 /** Why an analogy fails, for a reader. */
 const whyOf = (why: NonNullable<Example['why']>, table: WordTable): string =>
-  t(`words.why.${why}`, { value: three(cosineOf(table, 'hot', 'cold')) });
+  t(`words.why.${why}`, {
+    value: three(cosineOf(table, 'hot', 'cold')),
+    step: three(cosineOfSteps(table, ['hot', 'cold'], ['big', 'small'])),
+  });
 
 /** a - b + c: of the reader, and of examples that succeed and fail. */
 export class AnalogyPart extends WordsPart {

@@ -23,6 +23,17 @@ export function cosineOf(table: WordTable, a: string, b: string): number {
   return x && y ? dot(x, y) : NaN;
 }
 
+/** The cosine of the steps from `b` to `a` and from `d` to `c`, of vectors of length 1; NaN where a word is not in the table. */
+export function cosineOfSteps(table: WordTable, [a, b]: Step, [c, d]: Step): number {
+  const [from, first, to, second] = [b, a, d, c].map((word) => unitOf(table, word));
+  if (!from || !first || !to || !second) return NaN;
+  return cosine(
+    first.map((x, i) => x - from[i]!),
+    second.map((x, i) => x - to[i]!),
+  );
+}
+type Step = readonly [to: string, from: string];
+
 /** The words whose vectors have the largest cosines with this one, the largest first. */
 export function nearest(
   { words, units, width }: WordTable,
