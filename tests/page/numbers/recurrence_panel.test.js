@@ -223,7 +223,10 @@ test('recurrence: what passes cost', async () => {
   } // prettier-ignore
   await say(timed(1, null));
   assert.deepEqual(button(), ['Measure again', false]);
-  assert.match(words(), /GRU 1\.00 ± 0\.00, attention 2\.00 ± 0\.00\..*From about T = 80 on, the GRU is faster/);
+  assert.match(
+    words(),
+    /GRU 1\.00 ± 0\.00, attention 2\.00 ± 0\.00\..*From about T = 80 on, the GRU is faster/,
+  );
   const first = words();
   assert.equal(said(), first);
   await press('measure');

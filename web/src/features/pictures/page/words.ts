@@ -1,3 +1,4 @@
+import { sentences } from '../../../i18n/i18n';
 import { find } from '../../../ui/dom';
 import { Panel, type View } from '../../panel';
 import { t } from '../texts';
@@ -45,7 +46,9 @@ export class WordsPicture extends Panel {
     );
     this.find('tbody', HTMLElement).replaceChildren(...rows, ...(words.length > 0 ? [sum] : []));
     const values = { word: chosen ?? words[0] ?? '', count: counts.size };
-    this.setText('.picture-told', words.length > 0 ? t('pictures.words', values) : '');
+    const first = counts.size > MOST ? t('pictures.wordsFirst', { shown: MOST }) : '';
+    const told = sentences(t('pictures.words', values), first);
+    this.setText('.picture-told', words.length > 0 ? told : '');
   }
 }
 
