@@ -452,9 +452,13 @@ function stateOfPage() {
 }
 
 let before = stateOfPage();
+/** What comes while the page opens belongs to the first act, however long it takes until that is done. */
+let isOpening = true;
 /** Does one thing, and returns what came of it, a line for each kind of thing. */
 async function after(act) {
-  for (const list of [heard, written, printed, copied, saved, done]) list.length = 0;
+  if (!isOpening)
+    for (const list of [heard, written, printed, copied, saved, done]) list.length = 0;
+  isOpening = false;
   await act();
   await settled();
   const now = stateOfPage();
