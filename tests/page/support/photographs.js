@@ -21,18 +21,30 @@ const MEASURED = '[data-reading] dd, .engine-text, .check-note';
 const LATE = 3000;
 
 /**
- * Brings the panel to the upper edge of the window, on a whole pixel, as letters between two pixels look different, and says where it is
- * there. A picture is of what the window holds: for more than that Chromium lays out the page anew, and panels above may change their height.
+ * Brings the panel to the upper edge of the window, on a whole pixel, as letters between two pixels look different; says how far down the page
+ * it is, and where in the window. A picture is of what the window holds: for more than that Chromium lays out the page anew, and panels above
+ * may change their height.
  */
 const place = (panel) => {
   panel.style.position = 'relative';
   panel.style.top = '0';
-  const top = panel.getBoundingClientRect().top + scrollY;
-  panel.style.top = `${Math.ceil(top) - top}px`;
-  scrollTo(0, Math.ceil(top));
+  const down = panel.getBoundingClientRect().top + scrollY;
+  panel.style.top = `${Math.ceil(down) - down}px`;
+  scrollTo(0, Math.ceil(down));
   const { x, y, width, height } = panel.getBoundingClientRect();
-  return { x, y, width, height: Math.min(height, innerHeight - y) };
+  return { down, clip: { x, y, width, height: Math.min(height, innerHeight - y) } };
 };
+
+/** Where the panel is in the window, when what is above it has its height. */
+async function placed(page, panel) {
+  let found = await panel.evaluate(place);
+  for (let before = NaN; before !== found.down;) {
+    before = found.down;
+    await settle(page);
+    found = await panel.evaluate(place);
+  }
+  return found.clip;
+}
 
 /**
  * Calls back with { name, png, again } of every picture in a look; `name` says panel, language, theme and width, and
@@ -49,7 +61,7 @@ export async function photograph(site, look, each) {
       }
     }, MEASURED);
     const shoot = async () => {
-      const clip = of === page ? undefined : await of.evaluate(place);
+      const clip = of === page ? undefined : await placed(page, of);
       return page.screenshot({ clip, animations: 'disabled', caret: 'hide' });
     };
     const again = async () => {
