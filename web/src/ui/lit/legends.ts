@@ -3,18 +3,22 @@ import { Directive, directive } from 'lit-html/directive.js';
 import type { Ramp } from '../../domain/cividis';
 import { context2d } from '../dom';
 
-/** Paints the colours of a ramp into a canvas, one pixel each. */
 class PaintedRamp extends Directive {
+  /** Of the ramp that is painted: another part of it would need a canvas of another width. */
+  #bytes: ArrayBuffer | null = null;
   render(_ramp: Ramp): typeof noChange {
     return noChange;
   }
   override update({ element }: ElementPart, [ramp]: [Ramp]): typeof noChange {
+    if (ramp.buffer === this.#bytes) return noChange;
+    this.#bytes = ramp.buffer;
     const image = new ImageData(ramp.length / 4, 1);
     image.data.set(ramp);
     context2d(element as HTMLCanvasElement).putImageData(image, 0, 0);
     return noChange;
   }
 }
+/** In the tag of a canvas: the colours of a ramp, one pixel each. */
 const painted = directive(PaintedRamp);
 
 const left = (share: number) => `left: ${share * 100}%`;
