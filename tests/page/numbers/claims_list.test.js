@@ -2,17 +2,13 @@
 // The list of what the page claims, web/docs/claims.md: its rows name texts, code and tests that are there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
+import { textsOf } from '../support/texts.js';
 
 const web = join(root, 'web/src');
-const texts = Object.assign(
-  {},
-  ...readdirSync(web, { recursive: true })
-    .filter((name) => /(^|[\\/])en\.json$/.test(name))
-    .map((name) => JSON.parse(readFileSync(join(web, name), 'utf8'))),
-);
+const texts = textsOf('en');
 const lessons = JSON.parse(readFileSync(join(web, 'features/lessons/content_en.json'), 'utf8'));
 const rows = readFileSync(join(root, 'web/docs/claims.md'), 'utf8')
   .split('\n')

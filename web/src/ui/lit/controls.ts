@@ -10,6 +10,12 @@ export const withValue =
   ({ currentTarget }: Event): void =>
     take((currentTarget as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement).value);
 
+/** The same with whether the box that it is on is checked. */
+export const withChecked =
+  (take: (isChecked: boolean) => void) =>
+  ({ currentTarget }: Event): void =>
+    take((currentTarget as HTMLInputElement).checked);
+
 interface Slider {
   readonly id: string;
   readonly label: Content;
@@ -73,7 +79,7 @@ export const checkBox = (
   take: (checked: boolean) => void,
 ): TemplateResult => html`
   <label class="check"><input type="checkbox" id=${id} .checked=${live(checked)}
-    @change=${({ currentTarget }: Event) => take((currentTarget as HTMLInputElement).checked)}> <span>${words}</span></label>`;
+    @change=${withChecked(take)}> <span>${words}</span></label>`;
 
 interface Numeric {
   readonly value: number;

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
 import { live } from 'lit-html/directives/live.js';
-import { withValue } from '../../../ui/lit/controls';
+import { withChecked, withValue } from '../../../ui/lit/controls';
 import { keyEntry, stage } from '../../../ui/lit/plots';
 import { digits } from '../../../ui/numbers';
 import { pagePen } from '../../../ui/plot';
@@ -123,8 +123,7 @@ function scrubber({ training }: Scene): TemplateResult {
 function keeping({ state, training, change }: Scene): TemplateResult {
   const { playing, current, kept } = training;
   const opens = !playing && current !== null && current.step > 0 && canOpen(current.settings);
-  const take = ({ currentTarget }: Event) =>
-    change({ learnCompare: (currentTarget as HTMLInputElement).checked });
+  const take = withChecked((learnCompare) => change({ learnCompare }));
   return html`<div class="learn-transport">
     <label class="check"><input type="checkbox" name="compare" .checked=${live(state.learnCompare)} @change=${take}> <span>${t('learn.compare')}</span></label>
     ${barButton('forget', t(FORGETS[kept.length - 1] ?? FORGETS[0]), () => training.forgetKept(), kept.length === 0)}

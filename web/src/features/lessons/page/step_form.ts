@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit-html';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { withValue } from '../../../ui/lit/controls';
+import { withChecked, withValue } from '../../../ui/lit/controls';
 import { exerciseBoxes, exerciseForm, exerciseOf, type ExerciseBoxes } from './exercise_form';
 import { SHOWABLE, type Showable, type Step } from './lesson';
 import { LOCKABLE } from './lockable_controls';
@@ -53,9 +53,6 @@ function showableName(id: Showable): string {
 
 const lockName = (name: Lock) => t(name === 'all' ? 'lessons.lockAll' : `lessons.f.${name}`);
 
-const tick = (take: (checked: boolean) => void) => (event: Event) =>
-  take((event.currentTarget as HTMLInputElement).checked);
-
 interface Ticks<Value extends string> {
   readonly all: readonly Value[];
   readonly nameOf: (value: Value) => string;
@@ -70,7 +67,7 @@ function tickSet<Value extends string>(
   { all, nameOf, ticked, take }: Ticks<Value>,
 ): TemplateResult {
   const box = (value: Value) => html`
-    <label class="check"><input type="checkbox" value=${value} .checked=${live(ticked.includes(value))} @change=${tick((checked) => take(value, checked))}> <span>${nameOf(value)}</span></label>`;
+    <label class="check"><input type="checkbox" value=${value} .checked=${live(ticked.includes(value))} @change=${withChecked((checked) => take(value, checked))}> <span>${nameOf(value)}</span></label>`;
   return html`<details class="tick-set ${className}"><summary><span>${words}</span> <b>(${ticked.length})</b></summary><div>${all.map(box)}</div></details>`;
 }
 
@@ -96,7 +93,7 @@ export function stepForm(boxes: StepBoxes, at: number, acts: Acts): TemplateResu
     <label class="field"><span>${t('lessons.stepTitle')}</span><input type="text" maxlength="120" data-field-of="title" .value=${live(title)} @input=${withValue((typed) => put({ title: typed }))}></label>
     <label class="field"><span>${t('lessons.stepText')}</span><textarea rows="4" data-field-of="text" .value=${live(text)} @input=${withValue((typed) => put({ text: typed }))}></textarea></label>
     ${panels(boxes, put)}
-    <label class="check"><input type="checkbox" data-field-of="guess" .checked=${live(guess)} @change=${tick((checked) => put({ guess: checked }))}> <span>${t('lessons.guess')}</span></label>
+    <label class="check"><input type="checkbox" data-field-of="guess" .checked=${live(guess)} @change=${withChecked((checked) => put({ guess: checked }))}> <span>${t('lessons.guess')}</span></label>
     ${locked(boxes, put)}
     <label class="field"><span>${t('lessons.stepNotes')}</span><textarea rows="2" data-field-of="notes" .value=${live(notes)} @input=${withValue((typed) => put({ notes: typed }))}></textarea></label>
     ${questions(boxes, put, acts.changed)}

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import type { View } from '../../panel';
-import { button } from '../../../ui/lit/controls';
+import { button, withChecked } from '../../../ui/lit/controls';
 import { bytes, duration } from '../../../ui/numbers';
 import { LIMITS, type State } from '../../../state/state';
 import { ModelPart, wholeNumber } from './model_part';
@@ -50,8 +50,7 @@ export class WritePart extends ModelPart {
   }
 
   #tools(state: State): TemplateResult {
-    const slow = ({ currentTarget }: Event) =>
-      this.change({ modelSlow: (currentTarget as HTMLInputElement).checked });
+    const slow = withChecked((modelSlow) => this.change({ modelSlow }));
     return html`<div class="model-controls">
       ${button('write', t(this.#running ? 'model.write.stop' : 'model.write.start'), () => this.#press(state))}
       <div class="control" data-control>${wholeNumber(

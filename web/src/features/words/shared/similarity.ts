@@ -23,16 +23,20 @@ export function cosineOf(table: WordTable, a: string, b: string): number {
   return x && y ? dot(x, y) : NaN;
 }
 
-/** The cosine of the steps from `b` to `a` and from `d` to `c`, of vectors of length 1; NaN where a word is not in the table. */
-export function cosineOfSteps(table: WordTable, [a, b]: Step, [c, d]: Step): number {
-  const [from, first, to, second] = [b, a, d, c].map((word) => unitOf(table, word));
-  if (!from || !first || !to || !second) return NaN;
-  return cosine(
-    first.map((x, i) => x - from[i]!),
-    second.map((x, i) => x - to[i]!),
-  );
-}
+/** From one word to another. */
 type Step = readonly [to: string, from: string];
+
+/** The difference of their vectors of length 1; null where one is not in the table. */
+function differenceOf(table: WordTable, [to, from]: Step): Float32Array | null {
+  const [end, start] = [unitOf(table, to), unitOf(table, from)];
+  return end && start ? end.map((x, i) => x - start[i]!) : null;
+}
+
+/** The cosine of two steps; NaN where a word is not in the table. */
+export function cosineOfSteps(table: WordTable, a: Step, b: Step): number {
+  const [first, second] = [differenceOf(table, a), differenceOf(table, b)];
+  return first && second ? cosine(first, second) : NaN;
+}
 
 /** The words whose vectors have the largest cosines with this one, the largest first. */
 export function nearest(
