@@ -462,8 +462,9 @@ TEST_CASE("parallel: products of every weight format have the same bits on any n
     for (const auto& [rows, in, out] :
          {std::array<Index, 3>{3, 701, 1003}, {301, 333, 40}, {1, 1100, 2000}}) {
       CAPTURE(static_cast<int>(format), rows, in, out);
+      const NumberType type = format == WeightFormat::kQ4K ? NumberType::kQ4K : NumberType::kF32;
       const PackedLinear packed =
-          packed_from({NumberType::kF32, WeightLayout::kOutIn, out, in, 1}, format, true);
+          packed_from({type, WeightLayout::kOutIn, out, in, 1}, format, true);
       Random random(2);
       const std::vector<float> x = random_floats(random, rows * in);
       require_same_bits([&](Workspace& workspace) {

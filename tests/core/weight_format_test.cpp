@@ -114,6 +114,8 @@ float expected_weight(const std::vector<float>& block, std::size_t i, WeightForm
       const float d = scale_of(std::max(greatest - o, 0.0F), 15.0F);
       return d * whole(w - o, d, 0.0F, 15.0F) + o;
     }
+    case WeightFormat::kQ4K:  // takes nothing but its own blocks
+      break;
   }
   return NAN;
 }
@@ -149,6 +151,9 @@ TEST_CASE("weights: every type and layout to every format, at every size", "[wei
   for (const NumberType type : kNumberTypes) {
     for (const WeightLayout layout : {WeightLayout::kOutIn, WeightLayout::kInOut}) {
       for (const WeightFormat format : kWeightFormats) {
+        if (!takes(format, type, layout)) {
+          continue;
+        }
         for (const Index in : {1, 31, 32, 33, 100}) {
           for (const Index out : {1, 7, 8, 9, 33, 70}) {
             CAPTURE(static_cast<int>(type), static_cast<int>(layout), static_cast<int>(format), in,
@@ -168,6 +173,9 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
   for (const NumberType type : kNumberTypes) {
     for (const WeightFormat format : kWeightFormats) {
       CAPTURE(static_cast<int>(type), static_cast<int>(format));
+      if (!takes(format, type, WeightLayout::kOutIn)) {
+        continue;
+      }
       const kernels::KernelTable& table = *active_kernels();
       // Rows of outputs, in any pieces.
       const FileMatrix outputs(type, WeightLayout::kOutIn, 41, 67, 1);
@@ -241,9 +249,44 @@ TEST_CASE("weights: int4 keeps numbers of every range within its bound", "[weigh
   }
 }
 
+TEST_CASE("weights: Q4_K keeps every bit, in whole rows, in parts and back", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (const Index in : {32, 100, 256, 300, 1024}) {
+    for (const Index out : {1, 7, 8, 9, 33, 70}) {
+      CAPTURE(in, out);
+      const FileMatrix file(NumberType::kQ4K, WeightLayout::kOutIn, out, in,
+                            static_cast<std::uint64_t>(in + out));
+      PackedLinear packed;
+      require_ok(
+          reserve_linear(table, {.in = in, .out = out, .format = WeightFormat::kQ4K}, packed));
+      const Index first = out / 2;
+      REQUIRE(fill_matrix(table, file.some(first, out - first), packed));
+      REQUIRE(fill_matrix(table, file.some(0, first), packed));
+      REQUIRE(first_difference(weights_of(packed), file.numbers) == "");
+      Bytes row(static_cast<std::size_t>(file.row_bytes));
+      for (Index j = 0; j < out; ++j) {
+        store_column(table, packed, j, row.data());
+        REQUIRE(std::equal(row.begin(), row.end(), file.bytes.begin() + 1 + j * file.row_bytes));
+      }
+    }
+  }
+  for (const Index place : {0, 2}) {
+    FileMatrix file(NumberType::kQ4K, WeightLayout::kOutIn, 3, 512, 4);
+    const std::uint16_t infinite = 0x7c00;
+    std::memcpy(file.bytes.data() + 1 + 2 * file.row_bytes + 144 + place, &infinite, 2);
+    PackedLinear packed;
+    require_ok(reserve_linear(table, {.in = 512, .out = 3, .format = WeightFormat::kQ4K}, packed));
+    CHECK(!fill_matrix(table, file.all(), packed));
+    CHECK(fill_matrix(table, file.some(0, 2), packed));
+  }
+}
+
 TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
   const kernels::KernelTable& table = *active_kernels();
   for (const WeightFormat format : kWeightFormats) {
+    if (format == WeightFormat::kQ4K) {
+      continue;
+    }
     for (const std::uint16_t scale :
          {std::uint16_t{0x7c00}, std::uint16_t{0xfc00}, std::uint16_t{0x7e00}}) {
       FileMatrix file(NumberType::kQ8_0, WeightLayout::kOutIn, 3, 64, 4);
@@ -257,6 +300,9 @@ TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
   // A weight that is not finite has no place among whole numbers, and neither has one that is too large.
   for (const float weight : {INFINITY, -INFINITY, NAN, 1e7F, 3e38F}) {
     for (const WeightFormat format : kWeightFormats) {
+      if (format == WeightFormat::kQ4K) {
+        continue;
+      }
       FileMatrix file(NumberType::kF32, WeightLayout::kOutIn, 3, 64, 4);
       std::memcpy(file.bytes.data() + 1 + file.row_bytes + 40, &weight, sizeof weight);
       PackedLinear packed;

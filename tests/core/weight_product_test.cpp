@@ -9,6 +9,7 @@
 #include "problem.hpp"
 #include "weights/formats.hpp"
 #include "weights/linear_product.hpp"
+#include "weights/number_blocks.hpp"
 
 namespace qkv::test::weight_product_test {
 namespace {
@@ -28,14 +29,17 @@ const char* name_of(WeightFormat format) {
       return "product f16";
     case WeightFormat::kInt8:
       return "product int8";
-    default:
+    case WeightFormat::kInt4:
       return "product int4";
+    default:
+      return "product q4_k";
   }
 }
 
 PackedLinear matrix(const Case& c, std::uint64_t seed) {
   const NumberType type = c.format == WeightFormat::kInt8   ? NumberType::kQ8_0
                           : c.format == WeightFormat::kInt4 ? NumberType::kQ4_1
+                          : c.format == WeightFormat::kQ4K  ? NumberType::kQ4K
                                                             : NumberType::kF32;
   PackedLinear packed =
       packed_from({type, WeightLayout::kOutIn, c.out, c.in, seed}, c.format, true);
@@ -62,16 +66,27 @@ std::vector<double> parts_of(const PackedLinear& packed) {
     sizes.push_back(std::abs(static_cast<double>(w)));
   }
   const kernels::PanelFormat& format = format_of(*active_kernels(), packed.format);
-  for (Index j = 0; packed.format == WeightFormat::kInt4 && j < packed.out; ++j) {
+  const bool in_parts = packed.format == WeightFormat::kInt4 || packed.format == WeightFormat::kQ4K;
+  for (Index j = 0; in_parts && j < packed.out; ++j) {
     const Index panel = active_kernels()->panel;
     const auto floats = static_cast<Index>(panel_floats(format, packed.in));
     float* at = packed.panels.data() + j / panel * floats;
     for (Index i = 0; i < packed.in; ++i) {
+      double& size = sizes[static_cast<std::size_t>(j * packed.in + i)];
+      if (packed.format == WeightFormat::kQ4K) {
+        std::byte block[144];
+        format.take_large({reinterpret_cast<std::byte*>(at), j % panel, i / 256 * 256, 256}, block);
+        NumberRun run{};
+        block_type(NumberType::kQ4K)->read(block, i % 256 / 32, run);
+        size = std::abs(static_cast<double>(run.scale[0])) * run.codes[i % 32] +
+               std::abs(static_cast<double>(run.offset[0]));
+        continue;
+      }
       kernels::CodedBlock block{};
       format.take({reinterpret_cast<std::byte*>(at), j % panel, i / 32 * 32, 32}, block);
       const float q = block.numbers[i % 32];
-      sizes[static_cast<std::size_t>(j * packed.in + i)] = static_cast<double>(
-          std::abs(from_f16(block.scale)) * q + std::abs(from_f16(block.offset)));
+      size = static_cast<double>(std::abs(from_f16(block.scale)) * q +
+                                 std::abs(from_f16(block.offset)));
     }
   }
   return sizes;
@@ -85,7 +100,8 @@ void check(const Case& c, const PackedLinear& packed, const std::vector<float>& 
   const std::vector<double> parts = parts_of(packed);
   // Sums that are added: of weights of 4 bits two for each block.
   const auto terms =
-      static_cast<double>((c.in + 31) / 32 * (c.format == WeightFormat::kInt4 ? 2 : 1));
+      static_cast<double>((c.in + 31) / 32 * (c.format == WeightFormat::kInt8 ? 1 : 2));
+  const double half_steps = 2.0 * row_most(c.format);
   std::vector<double> most(static_cast<std::size_t>(c.in));
   for (Index r = 0; r < c.rows; ++r) {
     for (Index k = 0; k < c.in; ++k) {
@@ -103,8 +119,8 @@ void check(const Case& c, const PackedLinear& packed, const std::vector<float>& 
         exact += weight * number;
         const double part = parts[static_cast<std::size_t>(j * c.in + k)];
         size += part * std::abs(number);
-        moved += std::abs(weight) * most[static_cast<std::size_t>(k)] / 126.0;
-        rounded += part * most[static_cast<std::size_t>(k)] / 126.0;
+        moved += std::abs(weight) * most[static_cast<std::size_t>(k)] / half_steps;
+        rounded += part * most[static_cast<std::size_t>(k)] / half_steps;
       }
       const double bound = rounds_rows(c.format) ? moved + 0x1p-24 * (terms + 5) * (size + rounded)
                                                  : 0x1p-24 * static_cast<double>(c.in + 2) * size;
@@ -117,7 +133,7 @@ void check(const Case& c, const PackedLinear& packed, const std::vector<float>& 
 TEST_CASE("product: within the bound for every format and size", "[weights]") {
   std::uint64_t seed = 1;
   for (const WeightFormat format : kWeightFormats) {
-    for (const Index in : {1, 31, 32, 33, 288}) {
+    for (const Index in : {1, 31, 32, 33, 288, 545}) {
       for (const Index out : {1, 7, 8, 9, 33, 64}) {
         for (const Index rows : {1, 2, 3, 4, 5, 13}) {
           CAPTURE(static_cast<int>(format), in, out, rows);
@@ -161,45 +177,67 @@ TEST_CASE("product: a row has the bits it has by itself, in slices and out of th
   }
 }
 
-/// A product by the formulas of gemm_int8.hpp and gemm_int4.hpp, in float32 with two roundings.
-std::vector<float> by_the_formula(const PackedLinear& packed, const FileMatrix& file,
-                                  const std::vector<float>& x) {
-  const Index in = packed.in;
-  std::vector<float> y;
-  for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(in)) {
-    for (Index j = 0; j < packed.out; ++j) {
-      float sum = packed.bias.data()[j];
-      for (Index first = 0; first < in; first += 32) {
-        const auto max = static_cast<float>(block_max(x.data() + row, first, in));
-        const float s = max / 63.0F;
-        const float inverse = 63.0F / max;
-        const bool nibbles = file.type == NumberType::kQ4_1;
-        const std::byte* block =
-            file.bytes.data() + 1 + j * file.row_bytes + first / 32 * (nibbles ? 20 : 34);
-        std::int32_t whole = 0;
-        std::int32_t row_sum = 0;
-        for (Index i = first; i < std::min(in, first + 32); ++i) {
-          const float q = std::nearbyint(x[row + static_cast<std::size_t>(i)] * inverse);
-          const Index at = i - first;
-          const int weight =
-              nibbles ? std::to_integer<int>(block[4 + at % 16]) >> (at < 16 ? 0 : 4) & 15
-                      : std::to_integer<std::int8_t>(block[2 + at]);
-          whole += static_cast<std::int32_t>(q) * weight;
-          row_sum += static_cast<std::int32_t>(q);
-        }
-        const float scale = from_f16(read_half(block)) * s;
-        const float product = static_cast<float>(whole) * scale;
-        sum = product + sum;
-        if (nibbles) {
-          const float total = static_cast<float>(row_sum) * s;
-          const float shift = total * from_f16(read_half(block + 2));
-          sum = shift + sum;
-        }
-      }
-      y.push_back(sum);
+/// A block of 32 numbers of a row as the formulas of gemm_int8.hpp and its neighbours have it.
+struct RowNumbers {
+  RowNumbers(const float* x, Index first, Index in, int most) {
+    const auto max = static_cast<float>(block_max(x, first, in));
+    scale = max / static_cast<float>(most);
+    const float inverse = static_cast<float>(most) / max;
+    for (Index i = first; i < std::min(in, first + 32); ++i) {
+      numbers[i - first] = static_cast<std::int32_t>(std::nearbyint(x[i] * inverse));
+      sum += numbers[i - first];
     }
   }
-  return y;
+  /// I of these codes.
+  [[nodiscard]] float times(const std::int8_t* codes) const {
+    std::int32_t whole = 0;
+    for (Index i = 0; i < 32; ++i) {
+      whole += numbers[i] * codes[i];
+    }
+    return static_cast<float>(whole);
+  }
+  [[nodiscard]] float total() const { return static_cast<float>(sum) * scale; }
+
+  float scale = 0.0F;
+  std::int32_t numbers[32] = {};
+  std::int32_t sum = 0;
+};
+
+/// One element of a product by those formulas, in float32 with two roundings.
+float by_the_formula(const FileMatrix& file, const float* x, Index j, float sum, int most) {
+  const BlockType& type = *block_type(file.type);
+  const Index in = file.width;
+  for (Index first = 0; first < in; first += type.inputs) {
+    const std::byte* block =
+        file.bytes.data() + 1 + j * file.row_bytes + first / type.inputs * type.bytes;
+    float scaled = 0.0F;
+    float shifted = 0.0F;
+    for (Index run = 0; run < type.inputs / 32 && first + 32 * run < in; ++run) {
+      const RowNumbers row(x, first + 32 * run, in, most);
+      NumberRun of{};
+      type.read(block, run, of);
+      if (file.type == NumberType::kQ4K) {
+        // Scale and offset are whole numbers times those of the block, and read() has their products.
+        const float d = from_f16(read_half(block));
+        const float least = from_f16(read_half(block + 2));
+        const float f = d == 0.0F ? 0.0F : std::nearbyint(of.scale[0] / d);
+        const float g = least == 0.0F ? 0.0F : std::nearbyint(-of.offset[0] / least);
+        scaled = row.times(of.codes) * f * row.scale + scaled;
+        shifted = g * row.total() + shifted;
+        continue;
+      }
+      const float scale = of.scale[0] * row.scale;
+      sum = row.times(of.codes) * scale + sum;
+      if (file.type == NumberType::kQ4_1) {
+        sum = row.total() * of.offset[0] + sum;
+      }
+    }
+    if (file.type == NumberType::kQ4K) {
+      sum = from_f16(read_half(block)) * scaled + sum;
+      sum = -from_f16(read_half(block + 2)) * shifted + sum;
+    }
+  }
+  return sum;
 }
 
 TEST_CASE("product: maps of several formats in one call have the bits that they have alone",
@@ -213,8 +251,12 @@ TEST_CASE("product: maps of several formats in one call have the bits that they 
     const std::vector<float> x = random_floats(random, rows * 70);
     AlignedBuffer memory;
     require_ok(memory.reserve(quantized_floats(table, rows, 70)));
+    RowKinds kinds;
+    for (const PackedLinear& map : maps) {
+      kinds.add(table, map);
+    }
     const QuantizedRows quantized =
-        quantize_rows(table, nullptr, {x.data(), rows, 70}, memory.data());
+        quantize_rows(table, nullptr, {x.data(), rows, 70}, kinds, memory.data());
     std::vector<float> y[3];
     LinearOutput outputs[3];
     for (std::size_t i = 0; i < 3; ++i) {
@@ -236,21 +278,35 @@ TEST_CASE("product: of whole numbers the bits of the formula where madd rounds t
     SUCCEED("madd may round once here");
     return;
   }
+  const struct {
+    WeightFormat format;
+    NumberType type;
+  } kinds[] = {{WeightFormat::kInt8, NumberType::kQ8_0},
+               {WeightFormat::kInt4, NumberType::kQ4_1},
+               {WeightFormat::kQ4K, NumberType::kQ4K}};
   for (const Index in : {31, 200, 2600}) {
-    for (const WeightFormat format : {WeightFormat::kInt8, WeightFormat::kInt4}) {
+    for (const auto& [format, type] : kinds) {
       const Case c{format, 6, in, 21};
-      const NumberType type = format == WeightFormat::kInt8 ? NumberType::kQ8_0 : NumberType::kQ4_1;
       const FileMatrix file(type, WeightLayout::kOutIn, c.out, in, 11);
       const PackedLinear packed = matrix(c, 11);
       Random random(12);
       const std::vector<float> x = random_floats(random, c.rows * in);
-      CHECK(first_difference(product(packed, x), by_the_formula(packed, file, x)) == "");
+      std::vector<float> expected;
+      for (Index r = 0; r < c.rows; ++r) {
+        for (Index j = 0; j < c.out; ++j) {
+          expected.push_back(
+              by_the_formula(file, x.data() + r * in, j, packed.bias.data()[j], 127));
+        }
+      }
+      CHECK(first_difference(product(packed, x), expected) == "");
     }
   }
 }
 
 TEST_CASE("product: the largest whole numbers are exact", "[weights]") {
-  // -128 times 63 everywhere: a sum that saturated in 16 bits, or a weight whose sign cannot be turned, would show.
+  // -128 times the largest number of a row everywhere: a sum that saturated in 16 bits, or a weight whose sign cannot be turned,
+  // would show.
+  const auto most = static_cast<float>(row_most(WeightFormat::kInt8));
   for (const int weight : {-128, -127, 127}) {
     for (const float sign : {1.0F, -1.0F}) {
       FileMatrix file(NumberType::kInt8, WeightLayout::kOutIn, 40, 64, 1);
@@ -260,8 +316,28 @@ TEST_CASE("product: the largest whole numbers are exact", "[weights]") {
         std::memcpy(file.scales.data() + i, &one, sizeof one);
       }
       const PackedLinear packed = packed_from(file, WeightFormat::kInt8);
-      const std::vector<float> y = product(packed, std::vector<float>(2 * 64, 63.0F * sign));
-      REQUIRE(y == std::vector<float>(80, 64.0F * 63.0F * sign * static_cast<float>(weight)));
+      const std::vector<float> y = product(packed, std::vector<float>(2 * 64, most * sign));
+      REQUIRE(y == std::vector<float>(80, 64.0F * most * sign * static_cast<float>(weight)));
+    }
+  }
+}
+
+TEST_CASE("product: the largest codes are exact", "[weights]") {
+  // 15 times 127 everywhere, in rows of both signs.
+  for (const float sign : {1.0F, -1.0F}) {
+    FileMatrix file(NumberType::kQ4_1, WeightLayout::kOutIn, 40, 64, 1);
+    for (Index b = 0; b < 2 * 40; ++b) {
+      std::byte* block = file.bytes.data() + 1 + b * 20;
+      std::memset(block, 255, 20);
+      const std::uint16_t scale_and_offset[2] = {0x3c00, 0};
+      std::memcpy(block, scale_and_offset, sizeof scale_and_offset);
+    }
+    const PackedLinear packed = packed_from(file, WeightFormat::kInt4);
+    for (const Index rows : {1, 5}) {
+      const std::vector<float> x(static_cast<std::size_t>(rows * 64), 127.0F * sign);
+      const std::vector<float> expected(static_cast<std::size_t>(rows * 40),
+                                        64.0F * 15.0F * 127.0F * sign);
+      REQUIRE(product(packed, x) == expected);
     }
   }
 }

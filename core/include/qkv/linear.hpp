@@ -27,13 +27,16 @@ enum class WeightFormat : std::uint8_t {
   kF32,   ///< 4 bytes each
   kBf16,  ///< 2 bytes each: rounded to 8 bits of mantissa
   /// 34 bytes for 32 weights of an output: whole numbers from -128 to 127 and one binary16 scale. Rows of x are rounded
-  /// as well, to multiples of 1/63 of the largest of each 32: seven bits on every machine, because the fastest dot product of
-  /// WebAssembly promises no more, and results are to have the same bits everywhere. Eight bits would halve that error.
+  /// as well, to multiples of 1/127 of the largest of each 32; of 1/63 where the fastest dot product of bytes takes no eighth bit:
+  /// on avx2 and avx512, and in WebAssembly's relaxed SIMD on processors of x86 without AVX-VNNI.
   kInt8,
   kF16,  ///< 2 bytes each: rounded to 11 bits of mantissa, magnitudes below 65,520
   /// 20 bytes for 32 weights of an output: whole numbers from 0 to 15, and a scale and an offset in binary16 of which each makes
-  /// offset + scale number. Rows of x are rounded as for kInt8.
+  /// offset + scale number. Rows of x are rounded to multiples of 1/127 of the largest of each 32.
   kInt4,
+  /// 148 bytes for 256 weights of an output, as NumberType::kQ4K has them, all of whose bits are kept. Takes nothing but rows of
+  /// that type and WeightLayout::kOutIn. Rows of x are rounded as for kInt4.
+  kQ4K,
 };
 
 /// One matrix, packed for the kernels once, with its bias. Layers make and hold these.

@@ -7,6 +7,12 @@
 
 #include "isa/isa_dispatch.hpp"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
 namespace qkv {
 namespace kernels {
 #define X(isa, supported) const KernelTable* isa##_kernels() noexcept;
@@ -15,6 +21,20 @@ namespace kernels {
 }  // namespace kernels
 
 namespace {
+
+/// Whether NEON multiplies bytes by sdot. xsimd does not ask for it.
+[[maybe_unused]] bool has_neon_dot_product() noexcept {
+#if defined(__aarch64__) && defined(__linux__)
+  constexpr unsigned long kDotProduct = 1UL << 20U;  // HWCAP_ASIMDDP
+  return (getauxval(AT_HWCAP) & kDotProduct) != 0;
+#elif defined(__aarch64__) && defined(__APPLE__)
+  int has = 0;
+  std::size_t size = sizeof has;
+  return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, nullptr, 0) == 0 && has != 0;
+#else
+  return false;
+#endif
+}
 
 struct Isa {
   const kernels::KernelTable* kernels;
@@ -87,7 +107,7 @@ struct SupportedNames {
       end += length;
     }
   }
-  char text[64] = {};
+  char text[96] = {};
 };
 
 /// What select_isa chose; null for the automatic choice.

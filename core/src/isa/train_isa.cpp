@@ -16,7 +16,7 @@ Status require_train_kernels(const Caller& caller, TrainKernels& found) noexcept
   // Both libraries are compiled for the same instruction sets, so one of these is found.
 #define X(unit, supported)                                 \
   if (const auto* table = kernels::unit##_train_kernels(); \
-      std::strcmp(table->isa, found.forward->isa) == 0) {  \
+      std::strcmp(table->isa, found.forward->base) == 0) { \
     found.backward = table;                                \
   }
 #include "isa/arch/isa_list.def"
@@ -24,7 +24,7 @@ Status require_train_kernels(const Caller& caller, TrainKernels& found) noexcept
   return found.backward ? Status{}
                         : refuse(StatusCode::kUnsupported, caller,
                                  "qkv_train has no kernels for {}, expected those of qkv",
-                                 Verbatim{found.forward->isa});
+                                 Verbatim{found.forward->base});
 }
 
 }  // namespace qkv

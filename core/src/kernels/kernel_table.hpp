@@ -20,7 +20,7 @@ struct PackArgs {
 };
 
 /// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels. b_panels are as panels.hpp
-/// describes them; for gemm_int8() the rows of a are those of quantize().
+/// describes them; rows of a are those that the format reads.
 struct GemmArgs {
   Index m, n, k;
   const float* a;
@@ -44,17 +44,25 @@ struct CodedBlock {
   std::int8_t numbers[kInt8Block];
 };
 
+/// What a product reads as rows.
+enum class RowKind : std::uint8_t {
+  kBytes,   ///< quantised, to meet weights of 8 bits
+  kCodes,   ///< quantised, to meet codes of 4 bits
+  kFloats,  ///< float32
+};
+inline constexpr std::size_t kQuantizedKinds = 2;
+
 /// A number format of packed weights: how much memory it takes, and the kernels that know how it lies in a panel.
 struct PanelFormat {
   const char* name;
   const char*
       most;  ///< the magnitude from which on it has no numbers; null where float32 has none either
-  Index block_inputs;   ///< inputs that share what a block has once
-  Index block_bytes;    ///< of so many inputs of a whole panel
-  bool quantized_rows;  ///< whether the product reads rows of quantize(), not of float32
+  Index block_inputs;  ///< inputs that share what a block has once
+  Index block_bytes;   ///< of so many inputs of a whole panel
+  RowKind rows;        ///< that the product reads
   void (*product)(const GemmArgs&) noexcept;
   /// Rounds weights into one block, or into any number of those without blocks. False when a number or a scale would not be
-  /// finite, but for float32 and bfloat16.
+  /// finite, but for float32 and bfloat16. Null where keep_large() is all there is.
   bool (*write)(const PanelPart&, const float* weights) noexcept;
   /// Null where the format has blocks.
   void (*read)(const PanelPart&, float* weights) noexcept;
@@ -63,17 +71,26 @@ struct PanelFormat {
   bool (*keep)(const PanelPart&, const CodedBlock&) noexcept;
   /// The block at PanelPart::first, as it was kept.
   void (*take)(const PanelPart&, CodedBlock&) noexcept;
+  /// The same for a block of block_inputs numbers as a file has it, where the format has those of a type of files.
+  bool (*keep_large)(const PanelPart&, const std::byte* block) noexcept;
+  void (*take_large)(const PanelPart&, std::byte* block) noexcept;
 };
 
 /// Formats of a KernelTable, in the order of WeightFormat.
-inline constexpr std::size_t kFormats = 5;
+inline constexpr std::size_t kFormats = 6;
 
-/// Rows of k floats as gemm_int8() reads them, ceil(k / kInt8Block) blocks of KernelTable::row_block_floats floats for
-/// each row.
+/// Rows of k floats as products with blocks read them, ceil(k / kInt8Block) blocks of RowQuantizer::block_floats floats
+/// for each row.
 struct QuantizeArgs {
   Index rows, k;
   const float* x;  ///< [rows, k]
   float* to;
+};
+
+/// What makes quantised rows of a kind. An instruction set for which the two kinds are the same has one function for both.
+struct RowQuantizer {
+  void (*quantize)(const QuantizeArgs&) noexcept;
+  Index block_floats;  ///< that it makes of kInt8Block numbers
 };
 
 /// Rows of n elements, one after another; out may be x.
@@ -136,14 +153,15 @@ inline constexpr Index kPieceTokens = 240;
 
 struct KernelTable {
   const char* isa;
+  const char*
+      base;     ///< the instruction set of all kernels but those for bytes, which may be the same
   Index panel;  ///< columns of a packed panel
   /// Floats of GroupArgs::scratch.
   std::uint64_t (*group_scratch)(Index dk, Index dv) noexcept;
   void (*pack)(const PackArgs&) noexcept;
   void (*gemm)(const GemmArgs&) noexcept;
   PanelFormat formats[kFormats];
-  void (*quantize)(const QuantizeArgs&) noexcept;
-  Index row_block_floats;  ///< floats that quantize() makes of kInt8Block numbers of a row
+  RowQuantizer quantizers[kQuantizedKinds];  ///< by RowKind
   void (*attend)(const GroupArgs&) noexcept;
   void (*weigh)(const GroupArgs&, const WeighArgs&) noexcept;
   void (*logits)(const GroupArgs&, const LogitsArgs&) noexcept;

@@ -9,7 +9,7 @@
 //     static constexpr Madd kMadd;            how madd() multiplies and adds
 //     static constexpr int kTileRows;         register tile of the matrix product:
 //     static constexpr int kTileVectors;      rows x vectors of accumulators
-//     static constexpr ByteDot kByteDot;      how numbers of 8 bits are multiplied, see byte_dot.hpp
+//     static constexpr ByteDot kByteDot;      how bytes are multiplied, see product/byte_dot.hpp
 //   };
 //
 // Because the Isa is a template argument of every function, each symbol carries its name and the
@@ -48,11 +48,16 @@ enum class Madd : std::uint8_t {
   kRelaxed,       ///< WebAssembly relaxed SIMD: one or two, as the machine likes
 };
 
+/// How sums of products of bytes are made: the instruction, or what takes its place. See product/byte_dot.hpp.
 enum class ByteDot : std::uint8_t {
-  kPlain,            ///< loops
-  kUnsignedWeights,  ///< x86: bytes without a sign times bytes with one
-  kOffsetRows,       ///< WebAssembly relaxed SIMD: bytes with a sign times numbers from 0 to 127
-  kWidePairs,        ///< two inputs at a time, after widening (WebAssembly) or while (NEON)
+  kPlain,          ///< loops
+  kMaddubs,        ///< x86: pmaddubsw, two products in 16 bits; numbers of a row have 7 bits
+  kMaddubsSigned,  ///< the same with 8 bits, for one more instruction
+  kDpbusd,         ///< x86 with VNNI: vpdpbusd, four products in 32 bits
+  kRelaxedPairs,   ///< WebAssembly relaxed SIMD where processors have pmaddubsw
+  kRelaxedDot,     ///< the same where they have a dot product of bytes
+  kWidePairs,      ///< two inputs at a time, after widening (WebAssembly) or while (NEON)
+  kSdot,           ///< NEON with the dot product extension: sdot
 };
 
 /// a * b + c. Ours because xsimd has no relaxed-SIMD architecture: its WebAssembly fma is a
@@ -103,6 +108,16 @@ template <class Isa>
   return Vec<Isa>(wasm_f32x4_pmax(a, b));
 #else
   return xsimd::select(a < b, b, a);
+#endif
+}
+
+/// The smaller of a and b, likewise.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> smaller(Vec<Isa> a, Vec<Isa> b) noexcept {
+#if defined(__wasm_simd128__)
+  return Vec<Isa>(wasm_f32x4_pmin(a, b));
+#else
+  return xsimd::select(b < a, b, a);
 #endif
 }
 

@@ -40,10 +40,15 @@ void fill_sources(const ModelState& state, const TensorView<const std::int32_t>&
                   const SourceRows& rows, KvCache* sources, ThreadPool* pool) noexcept {
   const LanguageModelConfig& c = state.config;
   LinearRows from{.x = rows.stream, .rows = ids.size(), .y = nullptr};
+  RowKinds kinds;
+  for (Index n = 0; n < c.num_layers; ++n) {
+    kinds.add(*state.kernels, state.layers[n].cross.wk);
+    kinds.add(*state.kernels, state.layers[n].cross.wv);
+  }
   QuantizedRows quantized{};
-  if (state.quantized_rows) {
-    quantized =
-        quantize_rows(*state.kernels, pool, {rows.stream, ids.size(), c.d_model}, rows.quantized);
+  if (kinds.any()) {
+    quantized = quantize_rows(*state.kernels, pool, {rows.stream, ids.size(), c.d_model}, kinds,
+                              rows.quantized);
     from.quantized = &quantized;
   }
   const auto heads = [&](float* data) {

@@ -28,9 +28,9 @@ namespace {
 /// Every format is one.
 Status check_formats(const Caller& caller, WeightFormat format,
                      std::span<const WeightFormat> formats) noexcept {
-  QKV_RETURN_IF_ERROR(check_choice(caller, "format", format, WeightFormat::kInt4));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "format", format, WeightFormat::kQ4K));
   for (const WeightFormat each : formats) {
-    QKV_RETURN_IF_ERROR(check_choice(caller, "formats", each, WeightFormat::kInt4));
+    QKV_RETURN_IF_ERROR(check_choice(caller, "formats", each, WeightFormat::kQ4K));
   }
   return {};
 }

@@ -82,7 +82,9 @@ Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
       *s_.kernels, {spec.in, spec.out, spec.exact ? WeightFormat::kF32 : format(), spec.bias},
       packed));
   s_.bytes += (packed.panels.capacity() + packed.bias.capacity()) * sizeof(float);
-  s_.quantized_rows |= reads_quantized_rows(*s_.kernels, packed);
+  RowKinds kinds;
+  kinds.add(*s_.kernels, packed);
+  s_.quantized_rows |= kinds.any();
   ModelEntry entry{};
   entry.map = &packed;
   entry.rank = 2;
@@ -165,6 +167,23 @@ Status check_scales(const ModelEntry& entry, const ModelRows& rows, bool along_r
                       rows.scale_stride, least);
 }
 
+/// A format that has the blocks of one type of files takes no others.
+Status check_type(const kernels::KernelTable& table, const ModelEntry& entry, const ModelRows& rows,
+                  bool along_rows) noexcept {
+  if (!entry.map || !format_of(table, entry.map->format).keep_large) {
+    return {};
+  }
+  const bool kept =
+      rows.type == stored_type(entry.map->format) && rows.plus == 0.0 && rows.factor == 1.0;
+  return kept && along_rows
+             ? Status{}
+             : refuse(
+                   StatusCode::kInvalidArgument, kFill,
+                   "{} has format {}, expected rows of that type as they are and @layout kOutIn; "
+                   "use another @format",
+                   Verbatim{entry.name}, Verbatim{format_of(table, entry.map->format).name});
+}
+
 /// What blocks of 32 inputs ask for: whole ones, along the inputs, with scales.
 Status check_blocks(const kernels::KernelTable& table, const ModelEntry& entry,
                     const ModelRows& rows) noexcept {
@@ -175,6 +194,7 @@ Status check_blocks(const kernels::KernelTable& table, const ModelEntry& entry,
         StatusCode::kInvalidArgument, caller,
         "@type has blocks and @layout is kInOut, expected kOutIn: blocks lie along the inputs");
   }
+  QKV_RETURN_IF_ERROR(check_type(table, entry, rows, along_rows));
   if (rows.type == NumberType::kInt8) {
     QKV_RETURN_IF_ERROR(check_scales(entry, rows, along_rows));
   }

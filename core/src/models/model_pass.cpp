@@ -104,11 +104,12 @@ void ModelPass::add(float* x, const float* y, Index elements) const noexcept {
 LinearRows ModelPass::inputs(std::initializer_list<const PackedLinear*> maps, const DenseRows& rows,
                              Quantized& to) const noexcept {
   LinearRows from{.x = rows.x, .rows = rows.rows, .y = nullptr};
-  const bool quantized = std::any_of(maps.begin(), maps.end(), [&](const PackedLinear* map) {
-    return reads_quantized_rows(*state_.kernels, *map);
-  });
-  if (quantized) {
-    to.rows = quantize_rows(*state_.kernels, pool_, rows, to.memory);
+  RowKinds kinds;
+  for (const PackedLinear* map : maps) {
+    kinds.add(*state_.kernels, *map);
+  }
+  if (kinds.any()) {
+    to.rows = quantize_rows(*state_.kernels, pool_, rows, kinds, to.memory);
     from.quantized = &to.rows;
   }
   return from;

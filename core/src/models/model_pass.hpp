@@ -31,7 +31,7 @@ class ModelPass {
     [[nodiscard]] Index count(Index batch) const noexcept { return batch * per_batch; }
   };
 
-  /// Rows of numbers that products with int8 weights read, and where they are.
+  /// Quantised rows, and where they are.
   struct Quantized {
     float* memory;
     QuantizedRows rows;

@@ -16,11 +16,18 @@ static_assert(static_cast<std::size_t>(WeightFormat::kF32) == 0 &&
               static_cast<std::size_t>(WeightFormat::kBf16) == 1 &&
               static_cast<std::size_t>(WeightFormat::kInt8) == 2 &&
               static_cast<std::size_t>(WeightFormat::kF16) == 3 &&
-              static_cast<std::size_t>(WeightFormat::kInt4) == 4 && kernels::kFormats == 5);
+              static_cast<std::size_t>(WeightFormat::kInt4) == 4 &&
+              static_cast<std::size_t>(WeightFormat::kQ4K) == 5 && kernels::kFormats == 6);
 
 /// The type in which a file keeps weights of each format as they are, along the inputs.
-inline constexpr NumberType kStoredTypes[kernels::kFormats] = {
-    NumberType::kF32, NumberType::kBf16, NumberType::kQ8_0, NumberType::kF16, NumberType::kQ4_1};
+inline constexpr NumberType kStoredTypes[kernels::kFormats] = {NumberType::kF32,  NumberType::kBf16,
+                                                               NumberType::kQ8_0, NumberType::kF16,
+                                                               NumberType::kQ4_1, NumberType::kQ4K};
+
+/// That of one format.
+[[nodiscard]] inline constexpr NumberType stored_type(WeightFormat format) noexcept {
+  return kStoredTypes[static_cast<std::size_t>(format)];
+}
 
 /// The row of a format.
 [[nodiscard]] inline const kernels::PanelFormat& format_of(const kernels::KernelTable& table,

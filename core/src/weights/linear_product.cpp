@@ -10,6 +10,8 @@ namespace qkv {
 
 using kernels::KernelTable;
 using kernels::PanelFormat;
+using kernels::RowKind;
+using kernels::RowQuantizer;
 
 namespace {
 
@@ -41,8 +43,11 @@ struct ProductRows {
 ProductRows rows_of(const KernelTable& table, const LinearColumns& l,
                     const LinearRows& from) noexcept {
   const PanelFormat& format = format_of(table, l.format);
-  return format.quantized_rows ? ProductRows{&format, from.quantized->at, from.quantized->stride}
-                               : ProductRows{&format, from.x, l.in};
+  if (format.rows == RowKind::kFloats) {
+    return {&format, from.x, l.in};
+  }
+  const QuantizedRows::Kind& kind = from.quantized->kinds[static_cast<std::size_t>(format.rows)];
+  return {&format, kind.at, kind.stride};
 }
 
 /// All products in one go of the pool, or by the caller alone.
@@ -90,25 +95,54 @@ void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Produc
 
 }  // namespace
 
-bool reads_quantized_rows(const KernelTable& table, const PackedLinear& map) noexcept {
-  return format_of(table, map.format).quantized_rows;
+namespace {
+
+/// Whether both kinds of rows are the same.
+bool one_kind(const KernelTable& table) noexcept {
+  return table.quantizers[0].quantize == table.quantizers[1].quantize;
+}
+
+/// Floats of a row.
+std::size_t row_floats(const RowQuantizer& quantizer, Index width) noexcept {
+  return capped_product((width - 1) / kernels::kInt8Block + 1, quantizer.block_floats);
+}
+
+}  // namespace
+
+void RowKinds::add(const KernelTable& table, const PackedLinear& map) noexcept {
+  const RowKind kind = format_of(table, map.format).rows;
+  if (kind != RowKind::kFloats) {
+    wanted[static_cast<std::size_t>(kind)] = true;
+  }
 }
 
 std::size_t quantized_floats(const KernelTable& table, Index rows, Index width) noexcept {
-  const Index blocks = (width - 1) / kernels::kInt8Block + 1;
-  return capped_product(rows, capped_product(blocks, table.row_block_floats));
+  std::size_t floats = 0;
+  for (const RowQuantizer& quantizer : table.quantizers) {
+    floats = capped_sum({one_kind(table) ? 0 : floats, row_floats(quantizer, width)});
+  }
+  return capped_product(rows, floats);
 }
 
 QuantizedRows quantize_rows(const KernelTable& table, ThreadPool* pool, const DenseRows& rows,
-                            float* memory) noexcept {
-  const auto stride = static_cast<Index>(quantized_floats(table, 1, rows.width));
-  share(pool, rows.rows, kShareElements / rows.width + 1, [&](Index begin, Index end) noexcept {
-    table.quantize({.rows = end - begin,
-                    .k = rows.width,
-                    .x = rows.x + begin * rows.width,
-                    .to = memory + begin * stride});
-  });
-  return {memory, stride};
+                            const RowKinds& kinds, float* memory) noexcept {
+  QuantizedRows made;
+  for (std::size_t kind = 0; kind < kernels::kQuantizedKinds; ++kind) {
+    if (!kinds.wanted[kind]) {
+      continue;
+    }
+    const RowQuantizer& quantizer = table.quantizers[kind];
+    const auto stride = static_cast<Index>(row_floats(quantizer, rows.width));
+    share(pool, rows.rows, kShareElements / rows.width + 1, [&](Index begin, Index end) noexcept {
+      quantizer.quantize({.rows = end - begin,
+                          .k = rows.width,
+                          .x = rows.x + begin * rows.width,
+                          .to = memory + begin * stride});
+    });
+    made.kinds[kind] = {memory, stride};
+    memory += rows.rows * stride;
+  }
+  return made;
 }
 
 void apply(const KernelTable& table, ThreadPool* pool, const PackedLinear& l,

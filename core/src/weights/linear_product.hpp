@@ -11,10 +11,24 @@
 
 namespace qkv {
 
-/// Rows of x as products with WeightFormat::kInt8 and kInt4 read them: made once, for all products with these rows.
+/// Rows of x as products with quantised weights read them: made once, for all products with these rows.
 struct QuantizedRows {
-  const float* at;
-  Index stride;  ///< floats from one row to the next
+  /// By RowKind; null where it was not made.
+  struct Kind {
+    const float* at = nullptr;
+    Index stride = 0;  ///< floats from one row to the next
+  };
+  Kind kinds[kernels::kQuantizedKinds];
+};
+
+/// Which kinds of quantised rows are wanted, by RowKind.
+struct RowKinds {
+  bool wanted[kernels::kQuantizedKinds] = {};
+
+  /// Adds what products with this matrix read.
+  void add(const kernels::KernelTable& table, const PackedLinear& map) noexcept;
+  /// Whether any is.
+  [[nodiscard]] bool any() const noexcept { return wanted[0] || wanted[1]; }
 };
 
 /// Rows of numbers, one after another.
@@ -27,18 +41,20 @@ struct DenseRows {
 [[nodiscard]] bool reads_quantized_rows(const kernels::KernelTable& table,
                                         const PackedLinear& map) noexcept;
 
-/// Floats of memory for quantize_rows().
+/// Floats of memory for quantize_rows() of all kinds.
 [[nodiscard]] std::size_t quantized_floats(const kernels::KernelTable& table, Index rows,
                                            Index width) noexcept;
 
-/// In each block of 32 numbers of a row, s = max |x| / 63 and q = x / s as whole numbers; a block with NaN or infinity is
-/// NaN. `memory` has room for quantized_floats().
+/// In each block of 32 numbers of a row, s = max |x| / m and q = x / s as whole numbers, with m = 127, or 63 for rows that meet
+/// weights of 8 bits where DotOf<Isa>::kRowMost says so; a block with NaN or infinity is NaN. `memory` has room for
+/// quantized_floats().
 [[nodiscard]] QuantizedRows quantize_rows(const kernels::KernelTable& table, ThreadPool* pool,
-                                          const DenseRows& rows, float* memory) noexcept;
+                                          const DenseRows& rows, const RowKinds& kinds,
+                                          float* memory) noexcept;
 
 /// What a product reads and writes.
 struct LinearRows {
-  const float* x;  ///< [rows, in]; not read by products with WeightFormat::kInt8 or kInt4
+  const float* x;  ///< [rows, in]; not read by products with quantised weights
   Index rows;
   float* y;                                  ///< [rows, out]
   const QuantizedRows* quantized = nullptr;  ///< what these read instead
@@ -48,13 +64,14 @@ struct LinearRows {
 ///
 /// Error bounds, beside that of linear() with the weights as they are kept. kF32, kBf16, kF16: none. kInt8, W being q d:
 ///
-///     |y_j - sum_k x_k W_kj - b_j| <= sum_k |W_kj| M_k / 126 + 2^-24 (n + 5) (sum_k |W_kj| (|x_k| + M_k / 126) + |b_j|)
+///     |y_j - sum_k x_k W_kj - b_j| <= sum_k |W_kj| M_k / 2m + 2^-24 (n + 5) (sum_k |W_kj| (|x_k| + M_k / 2m) + |b_j|)
 ///
-/// to first order, with M_k the largest |x| in k's block of 32 and n the number of blocks: a number of a row is off by
-/// half of s = M / 63, sums of a block are exact, and each of n + 1 terms takes part in at most n additions after five
-/// roundings of s, 63 / M, q, d s and its product. Blocks of x whose largest number is below 2^-120 count as zeros.
+/// to first order, with M_k the largest |x| in k's block of 32, m as quantize_rows() has it and n the number of blocks: a number of a
+/// row is off by half of s = M / m, sums of a block are exact, and each of n + 1 terms takes part in at most n additions after five
+/// roundings of s, m / M, q, d s and its product. Blocks of x whose largest number is below 2^-120 count as zeros.
 /// kInt4, W being q d + o: the same with 2 n in place of n and, in the last sum, |q d| + |o| in place of |W|: the two parts are
-/// multiplied and added one by one.
+/// multiplied and added one by one. kQ4K, W being f q d + g o: the same with |f q d| + |g o|, of which eight are added, and multiplied,
+/// before the sum.
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const LinearRows& to) noexcept;
 

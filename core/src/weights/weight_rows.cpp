@@ -120,6 +120,22 @@ PanelPart part_of(const KernelTable& table, const PackedLinear& packed, Index co
   return {reinterpret_cast<std::byte*>(panel), column % table.panel, 0, 0};
 }
 
+/// Rows whose large blocks are those that the format keeps.
+bool fill_large(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
+  const PanelFormat& format = format_of(table, packed.format);
+  const Index bytes = block_type(from.type)->bytes;
+  bool finite = true;
+  for (Index r = 0; r < from.rows; ++r) {
+    PanelPart part = part_of(table, packed, from.first + r);
+    const std::byte* block = from.data + r * from.row_bytes;
+    for (; part.first < packed.in; part.first += format.block_inputs) {
+      finite &= format.keep_large(part, block);
+      block += bytes;
+    }
+  }
+  return finite;
+}
+
 /// Rows of outputs: the blocks of a row are those of the matrix.
 bool fill_outputs(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
   const PanelFormat& format = format_of(table, packed.format);
@@ -194,6 +210,9 @@ bool fill_inputs(const KernelTable& table, const FileRows& from, PackedLinear& p
 }  // namespace
 
 bool fill_matrix(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
+  if (format_of(table, packed.format).keep_large) {
+    return fill_large(table, from, packed);
+  }
   return from.layout == WeightLayout::kOutIn ? fill_outputs(table, from, packed)
                                              : fill_inputs(table, from, packed);
 }
@@ -208,10 +227,42 @@ bool read_rows(const FileRows& from, Index width, float* to) noexcept {
   return finite;
 }
 
+namespace {
+
+/// Large blocks of every format fit in.
+constexpr std::size_t kLargeBytes = 256;
+
+struct Floats {
+  float* at;
+  Index count;
+};
+
+/// A column of large blocks, from its beginning.
+void read_large(const PanelFormat& format, NumberType type, PanelPart part,
+                const Floats& to) noexcept {
+  const BlockType& blocks = *block_type(type);
+  for (; part.first < to.count; part.first += blocks.inputs) {
+    std::byte block[kLargeBytes];
+    format.take_large(part, block);
+    const Index end = std::min(to.count, part.first + blocks.inputs);
+    for (Index first = part.first; first < end; first += kRunInputs) {
+      NumberRun run{};
+      blocks.read(block, (first - part.first) / kRunInputs, run);
+      // What was kept is finite.
+      static_cast<void>(to_floats(run, std::min(kRunInputs, end - first), to.at + first));
+    }
+  }
+}
+
+}  // namespace
+
 void read_column(const KernelTable& table, const PackedLinear& packed, Index column,
                  float* to) noexcept {
   const PanelFormat& format = format_of(table, packed.format);
   PanelPart part = part_of(table, packed, column);
+  if (format.keep_large) {
+    return read_large(format, stored_type(packed.format), part, {to, packed.in});
+  }
   if (format.bits == 0) {
     part.count = packed.in;
     format.read(part, to);
@@ -266,8 +317,12 @@ std::byte* store_numbers(const float* numbers, Index count, NumberType type,
 void store_column(const KernelTable& table, const PackedLinear& packed, Index column,
                   std::byte* to) noexcept {
   const PanelFormat& format = format_of(table, packed.format);
-  const NumberType type = kStoredTypes[static_cast<std::size_t>(packed.format)];
+  const NumberType type = stored_type(packed.format);
   PanelPart part = part_of(table, packed, column);
+  for (; format.take_large && part.first < packed.in; part.first += format.block_inputs) {
+    format.take_large(part, to);
+    to += block_type(type)->bytes;
+  }
   for (; part.first < packed.in; part.first += kBlock) {
     part.count = std::min(kBlock, packed.in - part.first);
     if (format.bits > 0) {

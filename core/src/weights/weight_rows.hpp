@@ -33,13 +33,13 @@ struct FileRows {
 
 /// Fills a part of a reserved matrix. Numbers that keep their type keep their bits. Blocks of the layout kOutIn go as they are
 /// to a format with numbers of as many bits: kQ8_0 and kInt8 to WeightFormat::kInt8, kQ4_0, kQ4_1 and kQ4K to
-/// WeightFormat::kInt4; so does kInt8 of either layout. All others are turned into float32, exactly, and rounded:
+/// WeightFormat::kInt4, kQ4K to WeightFormat::kQ4K, which takes nothing else; so does kInt8 of either layout. All others are turned into float32, exactly, and rounded:
 /// - kBf16, kF16: to the nearest, ties to even; NaN stays NaN in bfloat16;
 /// - kInt8: in blocks of 32 inputs to q d with d = max |w| / 127 as binary16, rounded up below 2^-14, and q = w / d as a whole
 ///   number of at most 127: within d / 2;
 /// - kInt4: in blocks of 32 inputs to o + q d with o = min w and d = (max w - o) / 15 as binary16, d rounded up below 2^-14, and
 ///   q = (w - o) / d as a whole number from 0 to 15: within 0.51 d + 2^-11 |o| + 2^-24.
-/// Scale and offset of kQ4K are products of binary16 and 6 bits, each rounded to binary16 here: a number q d + o is off by at most
+/// Scale and offset of kQ4K are products of binary16 and 6 bits, each rounded to binary16 in kInt4: a number q d + o is off by at most
 /// 2^-11 (15 |d| + |o|) + 2^-21. kQ4_0 and kQ4_1 are exact.
 /// False when a scale is NaN or infinite, or would be (a weight that is, or is too large for the format), and when a weight is no
 /// finite binary16: then the matrix is of no use.

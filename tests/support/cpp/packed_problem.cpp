@@ -3,10 +3,28 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "problem.hpp"
+#include "weights/formats.hpp"
 #include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
 
 namespace qkv::test {
+
+int row_most(WeightFormat format) {
+  const kernels::KernelTable& table = *active_kernels();
+  if (format != WeightFormat::kInt8) {
+    return 127;
+  }
+  // Of a row of 1 the scale, with which a quantised block begins, is 1 / most.
+  const std::vector<float> ones(32, 1.0F);
+  AlignedBuffer memory;
+  require_ok(memory.reserve(quantized_floats(table, 1, 32)));
+  RowKinds kinds;
+  kinds.wanted[static_cast<std::size_t>(format_of(table, format).rows)] = true;
+  static_cast<void>(quantize_rows(table, nullptr, {ones.data(), 1, 32}, kinds, memory.data()));
+  const int most = memory.data()[0] > 0.01F ? 63 : 127;
+  REQUIRE(memory.data()[0] == 1.0F / static_cast<float>(most));
+  return most;
+}
 
 PackedLinear packed_from(const FileMatrix& file, WeightFormat format, bool bias) {
   const kernels::KernelTable& table = *active_kernels();
@@ -36,7 +54,9 @@ std::vector<float> product(const PackedLinear& packed, const std::vector<float>&
   const bool bytes = rounds_rows(packed.format);
   if (bytes) {
     require_ok(memory.reserve(quantized_floats(table, rows, packed.in)));
-    quantized = quantize_rows(table, pool, {x.data(), rows, packed.in}, memory.data());
+    RowKinds kinds;
+    kinds.add(table, packed);
+    quantized = quantize_rows(table, pool, {x.data(), rows, packed.in}, kinds, memory.data());
   }
   apply(table, pool, packed,
         {bytes ? nullptr : x.data(), rows, y.data(), bytes ? &quantized : nullptr});

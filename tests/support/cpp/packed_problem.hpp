@@ -35,7 +35,11 @@ struct FileMatrix {
     for (Index r = 0; r < rows; ++r) {
       const std::size_t before = bytes.size();
       for (Index b = 0; b < blocks; ++b) {
-        add_block(random, r, 32 * b);
+        if (type != NumberType::kQ4K) {
+          add_block(random, r, 32 * b);
+        } else if (b % 8 == 0) {
+          add_large_block(random, std::min(Index{256}, width - 32 * b));
+        }
       }
       row_bytes = static_cast<Index>(bytes.size() - before);
     }
@@ -99,6 +103,31 @@ struct FileMatrix {
       numbers.push_back(d * static_cast<float>(has_least ? q : q - 8) + m);
     }
   }
+  /// A block of Q4_K, by ggml's description: d f q - dmin g, where f and g have six bits for each 32 numbers.
+  void add_large_block(Random& random, Index count) {
+    const float d = append_half(random);
+    const float least = append_half(random);
+    std::uint8_t factors[12];
+    std::uint8_t both[128];
+    for (std::uint8_t& byte : factors) {
+      byte = static_cast<std::uint8_t>(random.next());
+      append(bytes, byte);
+    }
+    for (std::uint8_t& byte : both) {
+      byte = static_cast<std::uint8_t>(random.next());
+      append(bytes, byte);
+    }
+    for (Index i = 0; i < count; ++i) {
+      const Index run = i / 32;
+      const int f =
+          run < 4 ? factors[run] & 63 : (factors[run + 4] & 15) + 16 * (factors[run - 4] >> 6);
+      const int g =
+          run < 4 ? factors[run + 4] & 63 : (factors[run + 4] >> 4) + 16 * (factors[run] >> 6);
+      const int q = both[run / 2 * 32 + i % 32] >> (run % 2 == 0 ? 0 : 4) & 15;
+      numbers.push_back(d * static_cast<float>(f) * static_cast<float>(q) -
+                        least * static_cast<float>(g));
+    }
+  }
   float append_half(Random& random) {
     const std::uint16_t half = random_scale(random);
     append(bytes, half);
@@ -147,13 +176,21 @@ struct FileMatrix {
 inline constexpr NumberType kNumberTypes[] = {
     NumberType::kF32,  NumberType::kF16,  NumberType::kBf16, NumberType::kQ8_0,
     NumberType::kInt8, NumberType::kQ4_0, NumberType::kQ4_1};
-inline constexpr WeightFormat kWeightFormats[] = {WeightFormat::kF32, WeightFormat::kBf16,
+inline constexpr WeightFormat kWeightFormats[] = {WeightFormat::kF32,  WeightFormat::kBf16,
                                                   WeightFormat::kInt8, WeightFormat::kF16,
-                                                  WeightFormat::kInt4};
+                                                  WeightFormat::kInt4, WeightFormat::kQ4K};
 /// Whether products with weights of this format round the rows.
 inline bool rounds_rows(WeightFormat format) {
-  return format == WeightFormat::kInt8 || format == WeightFormat::kInt4;
+  return format == WeightFormat::kInt8 || format == WeightFormat::kInt4 ||
+         format == WeightFormat::kQ4K;
 }
+/// Whether a format takes rows of that type and layout.
+inline bool takes(WeightFormat format, NumberType type, WeightLayout layout) {
+  return format != WeightFormat::kQ4K ||
+         (type == NumberType::kQ4K && layout == WeightLayout::kOutIn);
+}
+/// The largest whole number of a quantised row: what meets weights of 8 bits has 7 on some instruction sets.
+int row_most(WeightFormat format);
 
 /// That file packed; fails the test when it cannot be.
 PackedLinear packed_from(const FileMatrix& file, WeightFormat format, bool bias = false);

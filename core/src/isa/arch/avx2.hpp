@@ -12,7 +12,7 @@ struct Avx2 {
   static constexpr Madd kMadd = Madd::kFused;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
-  static constexpr ByteDot kByteDot = ByteDot::kUnsignedWeights;
+  static constexpr ByteDot kByteDot = ByteDot::kMaddubs;
 };
 
 }  // namespace qkv::kernels

@@ -12,7 +12,7 @@ struct Avx512 {
   static constexpr Madd kMadd = Madd::kFused;
   static constexpr int kTileRows = 12;
   static constexpr int kTileVectors = 2;
-  static constexpr ByteDot kByteDot = ByteDot::kUnsignedWeights;
+  static constexpr ByteDot kByteDot = ByteDot::kMaddubs;
 };
 
 }  // namespace qkv::kernels

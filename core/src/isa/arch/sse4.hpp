@@ -12,7 +12,7 @@ struct Sse4 {
   static constexpr Madd kMadd = Madd::kTwoRoundings;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
-  static constexpr ByteDot kByteDot = ByteDot::kUnsignedWeights;
+  static constexpr ByteDot kByteDot = ByteDot::kMaddubsSigned;
 };
 
 }  // namespace qkv::kernels

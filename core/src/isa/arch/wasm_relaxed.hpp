@@ -12,7 +12,12 @@ struct WasmRelaxed {
   static constexpr Madd kMadd = Madd::kRelaxed;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
-  static constexpr ByteDot kByteDot = ByteDot::kOffsetRows;
+  static constexpr ByteDot kByteDot = ByteDot::kRelaxedPairs;
+};
+
+/// The same where processors have a dot product of bytes.
+struct WasmRelaxedDot : WasmRelaxed {
+  static constexpr ByteDot kByteDot = ByteDot::kRelaxedDot;
 };
 
 }  // namespace qkv::kernels

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/kernel_table.hpp"
+#include "kernels/product/half_vectors.hpp"
 #include "kernels/product/panels.hpp"
 #include "kernels/simd.hpp"
 
@@ -52,21 +53,6 @@ struct Binary16Panels {
   Index stride;
   Index k;
 };
-
-/// float32 of binary16 numbers that stand in the upper halves of the lanes, finite ones. Without the multiplication by
-/// 2^112 that would do it, too, because processors take long over subnormal numbers.
-template <class Isa>
-[[gnu::always_inline]] inline Vec<Isa> from_halves(
-    xsimd::batch<std::uint32_t, typename Isa::Arch> bits) noexcept {
-  using U = decltype(bits);
-  using V = Vec<Isa>;
-  const U sign = bits & U(0x80000000U);
-  const U size = (bits >> 3) & U(0x0fffe000U);
-  const V normal = xsimd::bitwise_cast<float>(size + U(112U << 23U));
-  const V subnormal = xsimd::bitwise_cast<float>(size + U(113U << 23U)) - V(0x1p-14F);
-  const V magnitude = xsimd::select(normal < V(0x1p-14F), subnormal, normal);
-  return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::uint32_t>(magnitude) | sign);
-}
 
 /// Floats of memory that a row of a panel takes.
 template <class Isa>

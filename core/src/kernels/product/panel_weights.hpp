@@ -114,9 +114,10 @@ bool keep_int8(const PanelPart& to, const CodedBlock& from) noexcept {
   using D = DotOf<Isa>;
   std::byte* block = to.panel + to.first / kInt8Block * int8_block_bytes(kPanel<Isa>);
   std::memcpy(block + int8_scale_place(to.column, kPanel<Isa>), &from.scale, sizeof from.scale);
+  const std::uint8_t flip = D::unsigned_weights() ? 0x80 : 0;
   std::uint8_t bits[kInt8Block];
   for (Index i = 0; i < kInt8Block; ++i) {
-    bits[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(from.numbers[i]) ^ D::kWeightXor);
+    bits[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(from.numbers[i]) ^ flip);
   }
   std::byte* weights = block + int8_weights(kPanel<Isa>);
   for (Index i = 0; i < kInt8Block; i += D::kGroup) {
@@ -136,10 +137,11 @@ void take_int8(const PanelPart& from, CodedBlock& to) noexcept {
   const std::byte* block = from.panel + from.first / kInt8Block * int8_block_bytes(kPanel<Isa>);
   to.scale = read_half(block + int8_scale_place(from.column, kPanel<Isa>));
   const std::byte* weights = block + int8_weights(kPanel<Isa>);
+  const std::uint8_t flip = D::unsigned_weights() ? 0x80 : 0;
   for (Index i = 0; i < kInt8Block; ++i) {
     const Index place = int8_place(i, from.column, kPanel<Isa>, D::kGroup);
     const auto bits = std::to_integer<std::uint8_t>(weights[place]);
-    to.numbers[i] = static_cast<std::int8_t>(bits ^ D::kWeightXor);
+    to.numbers[i] = static_cast<std::int8_t>(bits ^ flip);
   }
 }
 
@@ -174,17 +176,38 @@ static inline CodedBlock quantized_int4(const float* weights, Index count) noexc
   return to;
 }
 
+/// Where the codes of a column are in the codes of a block.
+template <class Isa>
+struct CodeColumn {
+  Index column;
+  [[nodiscard]] Index place(Index i) const noexcept {
+    return code_place(i, column, kPanel<Isa>, DotOf<Isa>::kGroup);
+  }
+  [[nodiscard]] bool high() const noexcept { return column >= kWidth<Isa>; }
+  /// What is changed in the high half.
+  [[nodiscard]] static unsigned flip() noexcept { return DotOf<Isa>::signed_codes() ? 8 : 0; }
+
+  void write(std::byte* codes, Index i, int code) const noexcept {
+    std::byte& both = codes[place(i)];
+    const auto old = std::to_integer<unsigned>(both);
+    const auto number = static_cast<unsigned>(code);
+    both = static_cast<std::byte>(high() ? (old & 15U) | (number ^ flip()) << 4U
+                                         : (old & 0xf0U) | number);
+  }
+  [[nodiscard]] int read(const std::byte* codes, Index i) const noexcept {
+    const auto both = std::to_integer<unsigned>(codes[place(i)]);
+    return static_cast<int>(high() ? both >> 4U ^ flip() : both & 15U);
+  }
+};
+
 template <class Isa>
 bool keep_int4(const PanelPart& to, const CodedBlock& from) noexcept {
-  using D = DotOf<Isa>;
   std::byte* block = to.panel + to.first / kInt8Block * int4_block_bytes(kPanel<Isa>);
   const Index place = int8_scale_place(to.column, kPanel<Isa>);
   std::memcpy(block + place, &from.scale, sizeof from.scale);
   std::memcpy(block + int4_offsets(kPanel<Isa>) + place, &from.offset, sizeof from.offset);
-  std::byte* weights = block + int4_weights(kPanel<Isa>);
-  for (Index i = 0; i < kInt8Block / 2; ++i) {
-    const int both = from.numbers[i] | from.numbers[i + kInt8Block / 2] << 4;
-    weights[int8_place(i, to.column, kPanel<Isa>, D::kGroup)] = static_cast<std::byte>(both);
+  for (Index i = 0; i < kInt8Block; ++i) {
+    CodeColumn<Isa>{to.column}.write(block + int4_weights(kPanel<Isa>), i, from.numbers[i]);
   }
   return is_finite_f16(from.scale) && is_finite_f16(from.offset);
 }
@@ -196,17 +219,88 @@ bool write_int4(const PanelPart& to, const float* weights) noexcept {
 
 template <class Isa>
 void take_int4(const PanelPart& from, CodedBlock& to) noexcept {
-  using D = DotOf<Isa>;
   const std::byte* block = from.panel + from.first / kInt8Block * int4_block_bytes(kPanel<Isa>);
   const Index place = int8_scale_place(from.column, kPanel<Isa>);
   to.scale = read_half(block + place);
   to.offset = read_half(block + int4_offsets(kPanel<Isa>) + place);
-  const std::byte* weights = block + int4_weights(kPanel<Isa>);
-  for (Index i = 0; i < kInt8Block / 2; ++i) {
-    const auto both =
-        std::to_integer<int>(weights[int8_place(i, from.column, kPanel<Isa>, D::kGroup)]);
-    to.numbers[i] = static_cast<std::int8_t>(both & 15);
-    to.numbers[i + kInt8Block / 2] = static_cast<std::int8_t>(both >> 4);
+  for (Index i = 0; i < kInt8Block; ++i) {
+    to.numbers[i] = static_cast<std::int8_t>(
+        CodeColumn<Isa>{from.column}.read(block + int4_weights(kPanel<Isa>), i));
+  }
+}
+
+// --------------------------------------------------------------------------------------------- Q4_K
+
+/// A block of GGUF: scale d, offset dmin (which is subtracted), 12 bytes with six bits of two factors for each of eight blocks, and
+/// codes, of which 32 bytes have those of two blocks.
+struct FileQ4k {
+  static constexpr Index kOffset = 2, kFactors = 4, kCodes = 16;
+  static constexpr std::uint16_t kSign = 0x8000;
+
+  /// A factor of block b: of scales for kind 0, of offsets for kind 1. Of the last four blocks two bits are above those of the first.
+  static unsigned factor(const std::byte* file, Index b, Index kind) noexcept {
+    const auto at = [&](Index i) { return std::to_integer<unsigned>(file[kFactors + i]); };
+    return b < 4 ? at(b + 4 * kind) & 63U
+                 : (at(b + 4) >> 4 * kind & 15U) | at(b - 4 + 4 * kind) >> 6U << 4U;
+  }
+  /// Adds it to bytes that are zero.
+  static void add_factor(std::byte* file, Index b, Index kind, unsigned factor) noexcept {
+    const auto add = [&](Index i, unsigned bits) {
+      file[kFactors + i] |= static_cast<std::byte>(bits);
+    };
+    if (b < 4) {
+      add(b + 4 * kind, factor);
+    } else {
+      add(b + 4, (factor & 15U) << 4 * kind);
+      add(b - 4 + 4 * kind, factor >> 4U << 6U);
+    }
+  }
+  static Index code(Index b, Index i) noexcept { return kCodes + b / 2 * kInt8Block + i; }
+};
+
+template <class Isa>
+bool keep_q4k(const PanelPart& to, const std::byte* file) noexcept {
+  std::byte* large = to.panel + to.first / kQ4kInputs * q4k_block_bytes(kPanel<Isa>);
+  const Index place = int8_scale_place(to.column, kPanel<Isa>);
+  const std::uint16_t scale = read_half(file);
+  const std::uint16_t offset = read_half(file + FileQ4k::kOffset) ^ FileQ4k::kSign;
+  std::memcpy(large + place, &scale, sizeof scale);
+  std::memcpy(large + int4_offsets(kPanel<Isa>) + place, &offset, sizeof offset);
+  for (Index b = 0; b < kQ4kBlocks; ++b) {
+    std::byte* small = large + q4k_small(b, kPanel<Isa>);
+    for (Index kind = 0; kind < 2; ++kind) {
+      small[to.column + kind * kPanel<Isa>] =
+          static_cast<std::byte>(FileQ4k::factor(file, b, kind));
+    }
+    for (Index i = 0; i < kInt8Block; ++i) {
+      const auto both = std::to_integer<unsigned>(file[FileQ4k::code(b, i)]);
+      CodeColumn<Isa>{to.column}.write(small + q4k_codes(kPanel<Isa>), i,
+                                       static_cast<int>(both >> 4 * (b % 2) & 15U));
+    }
+  }
+  return is_finite_f16(scale) && is_finite_f16(offset);
+}
+
+template <class Isa>
+void take_q4k(const PanelPart& from, std::byte* file) noexcept {
+  const std::byte* large = from.panel + from.first / kQ4kInputs * q4k_block_bytes(kPanel<Isa>);
+  const Index place = int8_scale_place(from.column, kPanel<Isa>);
+  const std::uint16_t scale = read_half(large + place);
+  const std::uint16_t offset =
+      read_half(large + int4_offsets(kPanel<Isa>) + place) ^ FileQ4k::kSign;
+  std::memset(file, 0, FileQ4k::kCodes + kQ4kInputs / 2);
+  std::memcpy(file, &scale, sizeof scale);
+  std::memcpy(file + FileQ4k::kOffset, &offset, sizeof offset);
+  for (Index b = 0; b < kQ4kBlocks; ++b) {
+    const std::byte* small = large + q4k_small(b, kPanel<Isa>);
+    for (Index kind = 0; kind < 2; ++kind) {
+      FileQ4k::add_factor(file, b, kind,
+                          std::to_integer<unsigned>(small[from.column + kind * kPanel<Isa>]));
+    }
+    for (Index i = 0; i < kInt8Block; ++i) {
+      const int code = CodeColumn<Isa>{from.column}.read(small + q4k_codes(kPanel<Isa>), i);
+      file[FileQ4k::code(b, i)] |= static_cast<std::byte>(code << 4 * (b % 2));
+    }
   }
 }
 

@@ -5,8 +5,12 @@
 // - bfloat16, binary16: row after row, in the order of half_column().
 // - 8 bits: block after block of kInt8Block inputs. A block has the binary16 scales of the columns in the order of
 //   half_column(), then the weights of the first `group` inputs of each column, those of the next inputs, and so on.
-// - 4 bits: the same, with the offsets after the scales, and two weights in a byte: in the low bits one of the first half of the
-//   block, in the high bits the one that, as a byte, would be 16 inputs further on. So whole vectors of bytes are split.
+// - 4 bits: block after block of as many inputs. A block has the scales of the columns, their offsets in the same order, and the
+//   codes: two in a byte, that of a column of the first vector in the low half and that of the same lane of the second vector in the
+//   high half; the bytes of the first `group` inputs of each lane, those of the next inputs, and so on.
+// - Q4_K: large block after large block of kQ4kInputs inputs. One has scales and offsets as above, of all its blocks; then for each
+//   block a whole number of a byte for each column in their order, by which its scale is multiplied, one for its offset, and the
+//   codes.
 #pragma once
 
 #include <cstddef>
@@ -46,18 +50,45 @@ static constexpr Index int8_scale_place(Index column, Index panel) noexcept {
 /// Bytes from the start of a block to its weights.
 static constexpr Index int8_weights(Index panel) noexcept { return 2 * panel; }
 
-/// Bytes of a block of 4 bits: a scale, an offset and kInt8Block weights for each column.
+/// Bytes of a block of 4 bits: a scale, an offset and kInt8Block codes for each column.
 static constexpr Index int4_block_bytes(Index panel) noexcept {
   return (4 + kInt8Block / 2) * panel;
 }
 
-/// Bytes from the start of a block of 4 bits to its offsets, which lie as the scales do, and to its weights.
+/// Bytes from the start of a block of 4 bits, or of a large block, to its offsets, which lie as the scales do, and to what follows.
 static constexpr Index int4_offsets(Index panel) noexcept { return 2 * panel; }
 static constexpr Index int4_weights(Index panel) noexcept { return 4 * panel; }
+
+/// Inputs and blocks of a large block.
+inline constexpr Index kQ4kInputs = 256;
+inline constexpr Index kQ4kBlocks = kQ4kInputs / kInt8Block;
+
+/// Bytes of a block in a large block: two factors and kInt8Block codes for each column.
+static constexpr Index q4k_small_bytes(Index panel) noexcept {
+  return (2 + kInt8Block / 2) * panel;
+}
+
+/// Bytes of a large block.
+static constexpr Index q4k_block_bytes(Index panel) noexcept {
+  return 4 * panel + kQ4kBlocks * q4k_small_bytes(panel);
+}
+
+/// Bytes from the start of a large block to a block in it.
+static constexpr Index q4k_small(Index block, Index panel) noexcept {
+  return 4 * panel + block * q4k_small_bytes(panel);
+}
+
+/// Bytes from the start of a block in a large block to its codes.
+static constexpr Index q4k_codes(Index panel) noexcept { return 2 * panel; }
 
 /// Bytes from the weights of a block to the weight of input i of the block: `group` inputs of a column lie side by side.
 static constexpr Index int8_place(Index i, Index column, Index panel, Index group) noexcept {
   return (i - i % group) * panel + column * group + i % group;
+}
+
+/// Bytes from the codes of a block to that of input i, which is in the high half of the byte for a column of the second vector.
+static constexpr Index code_place(Index i, Index column, Index panel, Index group) noexcept {
+  return (i - i % group) * (panel / 2) + column % (panel / 2) * group + i % group;
 }
 
 }  // namespace qkv::kernels

@@ -1,4 +1,4 @@
-// Rows of x as products with weights of 8 bits read them.
+// Rows of x as products with bytes read them.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,21 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/product/byte_dot.hpp"
+#include "kernels/product/row_block.hpp"
 
 namespace qkv::kernels {
 
-/// Below it a block of a row counts as zeros: 63 / max would overflow.
+/// Below it a block of a row counts as zeros: 127 / max would overflow.
 inline constexpr float kLeastOfRow = 0x1p-120F;
 
-/// s = max |x| / 63 and q = round(x / s), ties to even; NaN for s where an x is NaN or infinite. Adding 1.5 * 2^23
+/// s = max |x| / most and q = round(x / s), ties to even; NaN for s where an x is NaN or infinite. Adding 1.5 * 2^23
 /// rounds, and leaves the whole number in the low bits.
-template <class Isa>
+template <class Isa, RowKind kKind>
 inline void quantize_block(const float* x, std::byte* to) noexcept {
   using V = Vec<Isa>;
-  using Number = typename RowBlock<Isa>::Number;
+  using Block = RowBlock<Isa, kKind>;
+  using Number = typename Block::Number;
+  constexpr auto kMost = static_cast<float>(Block::kMost);
   static_assert(kInt8Block % kWidth<Isa> == 0);
   Ints<Isa> largest(0);
   for (Index i = 0; i < kInt8Block; i += kWidth<Isa>) {
@@ -34,8 +36,8 @@ inline void quantize_block(const float* x, std::byte* to) noexcept {
   }
   float max = 0.0F;
   std::memcpy(&max, &most, sizeof max);
-  float scale = max / static_cast<float>(kRowMost);
-  float factor = static_cast<float>(kRowMost) / max;
+  float scale = max / kMost;
+  float factor = kMost / max;
   const bool finite = most < 0x7f800000;
   const bool counts = finite && max >= kLeastOfRow;
   if (!counts) {
@@ -54,33 +56,38 @@ inline void quantize_block(const float* x, std::byte* to) noexcept {
   for (Index i = 0; i < kInt8Block; ++i) {
     const std::int32_t q = finite ? whole[i] : 0;
     sum += q;
-    numbers[i] = static_cast<Number>(q + DotOf<Isa>::kRowOffset);
+    numbers[i] = static_cast<Number>(q + Block::kOffset);
   }
-  const std::int32_t start = -128 * sum;
-  std::memcpy(to, &scale, sizeof scale);
-  std::memcpy(to + sizeof scale, &start, sizeof start);
-  std::memcpy(to + RowBlock<Isa>::kNumbers, numbers, sizeof numbers);
+  const typename Block::Head head = {
+      .scale = scale,
+      .total = static_cast<float>(sum) * scale,
+      .start = DotOf<Isa>::unsigned_weights() ? -128 * sum : 0,
+      .whole_start = DotOf<Isa>::signed_codes() ? 128 * sum : 0,
+  };
+  std::memcpy(to, &head, sizeof head);
+  std::memcpy(to + Block::kNumbers, numbers, sizeof numbers);
 }
 
-template <class Isa>
+template <class Isa, RowKind kKind>
 void quantize(const QuantizeArgs& args) noexcept {
+  constexpr Index kBytes = RowBlock<Isa, kKind>::kBytesOfBlock;
   auto* to = reinterpret_cast<std::byte*>(args.to);
   const float* x = args.x;
   for (Index row = 0; row < args.rows; ++row) {
     Index left = args.k;
     for (; left >= kInt8Block; left -= kInt8Block) {
-      quantize_block<Isa>(x, to);
+      quantize_block<Isa, kKind>(x, to);
       x += kInt8Block;
-      to += RowBlock<Isa>::kBytes;
+      to += kBytes;
     }
     if (left > 0) {
       float last[kInt8Block] = {};
       for (Index i = 0; i < left; ++i) {
         last[i] = x[i];
       }
-      quantize_block<Isa>(last, to);
+      quantize_block<Isa, kKind>(last, to);
       x += left;
-      to += RowBlock<Isa>::kBytes;
+      to += kBytes;
     }
   }
 }

@@ -1,0 +1,289 @@
+// Products whose weights are bytes: what gemm_int8.hpp, gemm_int4.hpp and gemm_q4k.hpp share.
+//
+// A Format says how panels of it are read:
+//
+//     kCodes            whether weights are codes of 4 bits; then they meet rows of RowKind::kCodes
+//     kBlocks           blocks of kInt8Block inputs that a large block has; 1 where there are none
+//     kBytes            of a large block of a panel
+//     kWeights          bytes from one block's weights, as bytes, to the next
+//     prepare()         makes ready what several rows need: the codes of some blocks as bytes, or what sums start at
+//     row()             some blocks times one row
+//     tile<kRows>()     a large block, made ready, times kRows rows, added to their sums
+//
+// Blocks are added one after another, so that a row has the same bits by itself and among others.
+#pragma once
+
+#include "kernels/product/gemm.hpp"
+#include "kernels/product/row_block.hpp"
+
+namespace qkv::kernels {
+
+/// Some blocks of one panel times some rows.
+struct ByteTile {
+  const std::byte* panel;  ///< where the first block is
+  const std::byte* ready;  ///< what prepare() made of it
+  Index blocks;            ///< of kInt8Block inputs
+  const std::byte* rows;   ///< where their first block is
+  Index row_bytes;         ///< from one row to the next
+  Rows init;
+  float* c;
+  Index c_stride;
+};
+
+/// Rows of a tile: eight sums in registers, and as many for what is multiplied.
+inline constexpr Index kByteRows = 4;
+
+/// Blocks of a panel that a first-level cache keeps while the rows pass them: whole large blocks.
+template <class Isa>
+inline constexpr Index kSliceBlocks = (Index{16} << 10) / int8_block_bytes(kPanel<Isa>) / 8 * 8;
+
+/// The rows of a product of this format.
+template <class Format>
+inline constexpr RowKind kRowsOf = Format::kCodes ? RowKind::kCodes : RowKind::kBytes;
+
+/// A number of a row's block for each lane.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> splat_float(const std::byte* at) noexcept {
+  float number = 0.0F;
+  std::memcpy(&number, at, sizeof number);
+  return Vec<Isa>(number);
+}
+
+/// A row of sums, from and to memory.
+template <class Isa>
+[[gnu::always_inline]] inline void load_sums(const Rows& from, int r, Vec<Isa>* to) noexcept {
+  for (int v = 0; v < Isa::kTileVectors; ++v) {
+    to[v] = from.at ? Vec<Isa>::load_unaligned(from.at + r * from.stride + v * kWidth<Isa>)
+                    : Vec<Isa>(0.0F);
+  }
+}
+template <class Isa>
+[[gnu::always_inline]] inline void store_sums(const Vec<Isa>* from, float* to) noexcept {
+  for (int v = 0; v < Isa::kTileVectors; ++v) {
+    from[v].store_unaligned(to + v * kWidth<Isa>);
+  }
+}
+
+/// sums[r][v] += what a block of the rows' numbers makes with weights that are bytes. A loop in fact: of eight steps in a row clang
+/// makes one expression for each sum in WebAssembly, whose operands go through memory, and products of many rows took 1.25
+/// times as long.
+template <class Isa, RowKind kKind, int kRows>
+[[gnu::always_inline]] inline void multiply_block(const std::byte* weights,
+                                                  const std::byte* const* rows,
+                                                  Ints<Isa> (*sums)[Isa::kTileVectors]) noexcept {
+  using D = DotOf<Isa>;
+  using Block = RowBlock<Isa, kKind>;
+  const std::byte* numbers[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    numbers[r] = rows[r] + Block::kNumbers;
+  }
+#pragma GCC unroll 1
+  for (Index i = 0; i < kInt8Block; i += D::kGroup) {
+    typename D::Weights w[Isa::kTileVectors];
+    D::load(weights, w);
+    weights += D::kGroup * kPanel<Isa>;
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const typename D::Factor x = D::factor(numbers[r]);
+      numbers[r] += Block::kStep;
+#pragma GCC unroll 4
+      for (int v = 0; v < Isa::kTileVectors; ++v) {
+        if constexpr (kKind == RowKind::kCodes) {
+          sums[r][v] = D::add_codes(sums[r][v], w[v], x);
+        } else {
+          sums[r][v] = D::add(sums[r][v], w[v], x);
+        }
+      }
+    }
+  }
+}
+
+/// The sums of a block of codes, as bytes, with kRows rows.
+template <class Isa, int kRows>
+[[gnu::always_inline]] inline void multiply_codes(const std::byte* weights,
+                                                  const std::byte* const* rows,
+                                                  Ints<Isa> (*sums)[Isa::kTileVectors]) noexcept {
+  constexpr int kVectors = Isa::kTileVectors;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows * kVectors; ++i) {
+    sums[i / kVectors][i % kVectors] = Ints<Isa>(0);
+  }
+  multiply_block<Isa, RowKind::kCodes, kRows>(weights, rows, sums);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows * kVectors; ++i) {
+    Ints<Isa>& sum = sums[i / kVectors][i % kVectors];
+    sum = DotOf<Isa>::finish(sum);
+  }
+}
+
+/// The sums of a block of codes, as they lie in a panel, with one row.
+template <class Isa>
+[[gnu::always_inline]] inline void multiply_packed_codes(const std::byte* codes,
+                                                         const std::byte* row,
+                                                         Ints<Isa>* sums) noexcept {
+  using D = DotOf<Isa>;
+  using Block = RowBlock<Isa>;
+  Ints<Isa> low(0);
+  Ints<Isa> other(0);  // of the second vector, or of both
+  const std::byte* numbers = row + Block::kNumbers;
+#pragma GCC unroll 8
+  for (Index i = 0; i < kInt8Block; i += D::kGroup) {
+    const typename D::Weights both = D::load_codes(codes + i * (kPanel<Isa> / 2));
+    const typename D::Factor x = D::factor(numbers + i / D::kGroup * Block::kStep);
+    low = D::add_codes(low, D::low(both), x);
+    if constexpr (D::kWholeBytes) {
+      other = D::add_codes(other, both, x);
+    } else {
+      other = D::add_codes(other, D::high(both), x);
+    }
+  }
+  sums[0] = D::finish(low);
+  if constexpr (D::kWholeBytes) {
+    sums[1] = (other - sums[0] + Ints<Isa>(Block::head(row).whole_start)) >> 4;
+  } else {
+    sums[1] = D::finish(other);
+  }
+}
+
+/// The codes of a block as the bytes that a block of 8 bits would have.
+template <class Isa>
+inline void unpack_codes(const std::byte* codes, std::byte* to) noexcept {
+  using D = DotOf<Isa>;
+  constexpr Index kHalf = D::kGroup * kPanel<Isa> / 2;
+  const std::uint8_t flip = D::signed_codes() ? 8 : 0;
+  const auto* __restrict from = reinterpret_cast<const std::uint8_t*>(codes);
+  auto* __restrict bytes = reinterpret_cast<std::uint8_t*>(to);
+  for (Index i = 0; i < kInt8Block; i += D::kGroup) {
+    for (Index j = 0; j < kHalf; ++j) {
+      bytes[j] = static_cast<std::uint8_t>(from[j] & 15U);
+      bytes[j + kHalf] = static_cast<std::uint8_t>((from[j] >> 4U) ^ flip);
+    }
+    from += kHalf;
+    bytes += 2 * kHalf;
+  }
+}
+
+template <class Isa, class Format, int kRows>
+inline void byte_tile(const ByteTile& t) noexcept {
+  Vec<Isa> acc[kRows][Isa::kTileVectors];
+  const std::byte* rows[kRows];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    rows[r] = t.rows + r * t.row_bytes;
+    load_sums<Isa>(t.init, r, acc[r]);
+  }
+  const std::byte* panel = t.panel;
+  const std::byte* ready = t.ready;
+  for (Index left = t.blocks; left > 0; left -= Format::kBlocks) {
+    const Index count = left < Format::kBlocks ? left : Format::kBlocks;
+    Format::template tile<kRows>(panel, ready, count, rows, acc);
+    panel += Format::kBytes;
+    ready += Format::kReady;
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      rows[r] += count * RowBlock<Isa, kRowsOf<Format>>::kBytesOfBlock;
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    store_sums<Isa>(acc[r], t.c + r * t.c_stride);
+  }
+}
+
+template <class Isa, class Format>
+[[gnu::noinline]] void byte_rows(Index rows, const ByteTile& t) noexcept {
+  switch (rows) {
+    case 1:
+      return Format::row(t);
+    case 2:
+      return byte_tile<Isa, Format, 2>(t);
+    case 3:
+      return byte_tile<Isa, Format, 3>(t);
+    default:
+      return byte_tile<Isa, Format, 4>(t);
+  }
+}
+
+/// The same where the panel has columns that do not exist: into a block on the stack and out of it.
+template <class Isa, class Format>
+inline void byte_edge(Index rows, Index columns, ByteTile t) noexcept {
+  alignas(64) float edge[kByteRows * kPanel<Isa>];
+  const Rows init = t.init;
+  float* const c = t.c;
+  for (Index r = 0; r < rows; ++r) {
+    for (Index j = 0; j < kPanel<Isa>; ++j) {
+      edge[r * kPanel<Isa> + j] = init.at && j < columns ? init.at[r * init.stride + j] : 0.0F;
+    }
+  }
+  t.init = {edge, kPanel<Isa>};
+  t.c = edge;
+  const Index stride = t.c_stride;
+  t.c_stride = kPanel<Isa>;
+  byte_rows<Isa, Format>(rows, t);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index j = 0; j < columns; ++j) {
+      c[r * stride + j] = edge[r * kPanel<Isa> + j];
+    }
+  }
+}
+
+struct RowRange {
+  Index begin, end;
+};
+
+/// These blocks of one panel times these rows. c holds the sums of earlier blocks.
+template <class Isa, class Format>
+inline void byte_slice(const GemmArgs& args, ByteTile t, RowRange rows, Index column) noexcept {
+  alignas(64) std::byte ready[Format::kReadyBytes];
+  if (rows.end - rows.begin > 1) {
+    Format::prepare(t, ready);
+  }
+  t.ready = ready;
+  const Index columns = args.n - column;
+  const std::byte* first = t.rows;
+  const Rows init = t.init;
+  for (Index row = rows.begin; row < rows.end; row += kByteRows) {
+    t.rows = first + row * t.row_bytes;
+    t.init.at = init.at ? init.at + row * init.stride : nullptr;
+    t.c = args.c + row * args.c_stride + column;
+    const Index count = rows.end - row < kByteRows ? rows.end - row : kByteRows;
+    if (columns < kPanel<Isa>) {
+      byte_edge<Isa, Format>(count, columns, t);
+    } else {
+      byte_rows<Isa, Format>(count, t);
+    }
+  }
+}
+
+/// c = a * b + bias of quantised a and b. Groups of rows and panels as in gemm(); several rows take a panel in slices, one row takes it
+/// whole.
+template <class Isa, class Format>
+inline void gemm_bytes(const GemmArgs& args) noexcept {
+  constexpr Index kGroup = 384;
+  const Index blocks = (args.k + kInt8Block - 1) / kInt8Block;
+  const Index panel_bytes = (blocks + Format::kBlocks - 1) / Format::kBlocks * Format::kBytes;
+  const Index slice = args.m > 1 ? kSliceBlocks<Isa> : blocks;
+  const auto* panels = reinterpret_cast<const std::byte*>(args.b_panels);
+  const auto* rows = reinterpret_cast<const std::byte*>(args.a);
+  for (Index top = 0; top < args.m; top += kGroup) {
+    const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
+    for (Index column = 0; column < args.n; column += kPanel<Isa>) {
+      const std::byte* panel = panels + column / kPanel<Isa> * panel_bytes;
+      for (Index block = 0; block < blocks; block += slice) {
+        const Rows bias{args.bias ? args.bias + column : nullptr, 0};
+        const Rows sums{args.c + column, args.c_stride};
+        const ByteTile t{.panel = panel + block / Format::kBlocks * Format::kBytes,
+                         .ready = nullptr,
+                         .blocks = blocks - block < slice ? blocks - block : slice,
+                         .rows = rows + block * RowBlock<Isa, kRowsOf<Format>>::kBytesOfBlock,
+                         .row_bytes = args.a_stride * 4,
+                         .init = block == 0 ? bias : sums,
+                         .c = nullptr,
+                         .c_stride = args.c_stride};
+        byte_slice<Isa, Format>(args, t, {top, bottom}, column);
+      }
+    }
+  }
+}
+
+}  // namespace qkv::kernels

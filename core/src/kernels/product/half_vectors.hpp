@@ -1,0 +1,41 @@
+// Vectors of float32 from numbers of 16 bits, two of which stand in one lane.
+#pragma once
+
+#include "kernels/simd.hpp"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+namespace qkv::kernels {
+
+/// float32 of binary16 numbers that stand in the upper halves of the lanes, finite ones. Without the multiplication by
+/// 2^112 that would do it, too, because processors take long over subnormal numbers: a number with the smallest exponent field is
+/// read as one of the next higher field less 2^-14, of any other that would be more than the number itself.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> from_halves(
+    xsimd::batch<std::uint32_t, typename Isa::Arch> bits) noexcept {
+  using U = decltype(bits);
+  using V = Vec<Isa>;
+#if defined(__AVX512F__)
+  if constexpr (V::size == 16) {
+    return V(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(bits >> 16)));
+  }
+#endif
+  const V size = xsimd::bitwise_cast<float>(((bits >> 3) & U(0x0fffe000U)) + U(112U << 23U));
+  const V magnitude = smaller<Isa>(size, size + (size - V(0x1p-14F)));
+  return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::uint32_t>(magnitude) |
+                                    (bits & U(0x80000000U)));
+}
+
+/// The scales, or offsets, of a panel's columns, in the order of half_column().
+template <class Isa>
+[[gnu::always_inline]] inline void load_halves(const std::byte* at, Vec<Isa>* to) noexcept {
+  static_assert(Isa::kTileVectors == 2);
+  const auto both = xsimd::bitwise_cast<std::uint32_t>(
+      Vec<Isa>::load_aligned(reinterpret_cast<const float*>(at)));
+  to[0] = from_halves<Isa>(both << 16);
+  to[1] = from_halves<Isa>(both);
+}
+
+}  // namespace qkv::kernels
