@@ -81,7 +81,7 @@ const exported = {
   '.': ofEngines,
   './inline': ofEngines,
   './models': `${ofModels} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
-    QkvError QkvErrorCode Session SessionOptions Source Token TokenOf Tokenizer TokenizerJson WeightFormat array charactersTokenizer create
+    QkvError QkvErrorCode Session SessionOptions Source Token TokenOf Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
     huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random toNested zeros`,
   './train': `${ofEngines} ${ofModels} ActivationKind AttentionGradients AttentionNeeds Batch CrossEntropy
     CrossEntropyOptions EvaluationResult GateGradients GateKind GruBackwardOptions GruGradients GruOptions GruWeights

@@ -102,7 +102,7 @@ export const operators = /** @type {const} */ ({
   createModel: {
     fields: {
       config: { group: 'modelConfig' },
-      format: { choice: ['f32', 'bf16', 'int8', 'f16', 'int4'], of: 'WeightFormat' },
+      format: { choice: ['f32', 'bf16', 'int8', 'f16', 'int4', 'q4_k'], of: 'WeightFormat' },
       // Of each array, by its place in this list.
       formats: 'ints',
     },

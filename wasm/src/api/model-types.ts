@@ -21,9 +21,12 @@ type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never
  * How matrices and the embedding are kept in memory; gains and biases are always float32. `'bf16'` and `'f16'` round to the nearest,
  * `'int8'` has blocks of 32 numbers with one float16 scale each, max |w| / 127, as Q8_0 of GGUF; `'int4'` has 4 bits for each of 32
  * numbers with a float16 scale and offset, from the least to the greatest number, as Q4_1. Inputs of products with the last two are
- * rounded to 7 bits.
+ * rounded to 8 bits; of `'int8'` to 7 where the processor is an x86 without AVX-VNNI and the engine has relaxed SIMD.
  */
 export type WeightFormat = 'f32' | 'bf16' | 'f16' | 'int8' | 'int4';
+
+/** How a model keeps its matrices: also `'q4_k'`, the blocks of a GGUF file in Q4_K as they are, which {@link load} alone gives. */
+export type KeptFormat = WeightFormat | 'q4_k';
 
 /** Text to tokens and back: tokenizer.json by {@link jsonTokenizer}, `@huggingface/tokenizers` by {@link huggingFaceTokenizer}, or one of yours. */
 export interface Tokenizer {
@@ -104,8 +107,8 @@ export interface CreateOptions {
 /** Options of {@link load}. */
 export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'> {
   /**
-   * For all matrices. Default: as the file has most of them. If that is blocks, matrices with blocks of 4 bits are `'int4'` and all
-   * others `'int8'`.
+   * For all matrices. Default: as the file has most of them. If that is blocks, matrices in Q4_K stay as they are (`'q4_k'`), others
+   * with blocks of 4 bits are `'int4'` and all others `'int8'`.
    */
   format?: WeightFormat | undefined;
   /** Ends the loading; what was taken is given back. */
@@ -366,7 +369,7 @@ export interface LanguageModel<Head extends boolean = true> {
   /** Bytes of all arrays. */
   readonly bytes: number;
   /** How matrices are kept. */
-  readonly format: WeightFormat;
+  readonly format: KeptFormat;
   /** As given to {@link load}, or out of the file. */
   readonly tokenizer?: Tokenizer | undefined;
   /**

@@ -1,6 +1,6 @@
 // Models from files.
 
-import type { LoadOptions, Source, WeightFormat } from '../api/model-types.js';
+import type { KeptFormat, LoadOptions, Source } from '../api/model-types.js';
 import { QkvError } from '../api/errors.js';
 import { checkChoice } from '../arguments/numbers.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
@@ -26,7 +26,7 @@ const put = (filler: Filler, { parameter, type, ...rows }: Rows): void =>
 
 /** What WebAssembly memory can have. */
 const mostBytes = 2 ** 32;
-const all = (format: WeightFormat): Kept => ({ format, byName: new Map() });
+const all = (format: KeptFormat): Kept => ({ format, byName: new Map() });
 
 /** Weights that do not fit into what is left of the memory. Names the formats in which they do. */
 function noRoom(

@@ -1,6 +1,6 @@
 // What a model has in WebAssembly memory: the object itself, and what is known of it.
 
-import type { Tokenizer, WeightFormat } from '../api/model-types.js';
+import type { KeptFormat, Tokenizer } from '../api/model-types.js';
 import { type Config, configFields } from '../language/config.js';
 import { type NamedArray, namedArrays } from '../language/named-arrays.js';
 import { found } from '../language/rows.js';
@@ -9,14 +9,14 @@ import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import type { Pooling } from './families/pooling.js';
-import { formats as order } from './kept.js';
+import { keptFormats as order } from './kept.js';
 
 /** What a model is made of besides its weights. */
 export interface ModelSpec {
   readonly config: Config;
-  readonly format: WeightFormat;
+  readonly format: KeptFormat;
   /** Of each array, in the order of the core; without it all matrices have `format`. */
-  readonly formats?: readonly WeightFormat[];
+  readonly formats?: readonly KeptFormat[];
   readonly tokenizer: Tokenizer | undefined;
   /** Why there is none, or why it may not be the right one. */
   readonly tokenizerProblem?: string | undefined;

@@ -15,7 +15,7 @@ import type {
   Token,
   TokenOf,
   Tokenizer,
-  WeightFormat,
+  KeptFormat,
 } from '../api/model-types.js';
 import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
@@ -54,7 +54,7 @@ export class WasmLanguageModel implements LanguageModel {
   declare readonly config: Config;
   declare readonly parameterCount: number;
   declare readonly bytes: number;
-  declare readonly format: WeightFormat;
+  declare readonly format: KeptFormat;
   declare readonly tokenizer: Tokenizer | undefined;
   declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
   declare readonly ignored: readonly string[];

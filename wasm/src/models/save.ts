@@ -15,7 +15,7 @@ const piece = 2 ** 20;
 
 /** What the core calls the types in which it gives numbers, by their places there; of blocks the name that they have in GGUF. */
 const types: Readonly<Record<number, string>> = {
-  ...{ 0: 'F32', 1: 'F16', 2: 'BF16', 3: 'Q8_0', 6: 'Q4_1' },
+  ...{ 0: 'F32', 1: 'F16', 2: 'BF16', 3: 'Q8_0', 6: 'Q4_1', 11: 'Q4_K' },
 };
 const isBlocks = (type: string): boolean => type.startsWith('Q');
 

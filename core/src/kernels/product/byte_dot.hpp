@@ -42,7 +42,7 @@ static inline std::int32_t four_bytes(const std::byte* at) noexcept {
 
 /// kGroup: inputs of a column whose weights lie side by side, and that a step takes. load(): weights of the panel's two vectors.
 /// load_codes(): the codes of both, of which low() keeps those of the first and high(), where there is no kWholeBytes, those of the
-/// second. add() and add_codes() add a step's products, finish() makes of the latter sums of 32 bits. widen(): a byte without a sign
+/// second. unpack(): the codes of both as the bytes that load() takes. add() and add_codes() add a step's products, finish() makes of the latter sums of 32 bits. widen(): a byte without a sign
 /// for each column.
 template <class Isa, ByteDot kKind>
 struct Dot;
@@ -85,6 +85,12 @@ struct Dot<Isa, ByteDot::kPlain> : DotDefaults<Isa> {
       byte &= 15U;
     }
     return both;
+  }
+  static void unpack(const std::byte* codes, bool /*is_signed*/, std::byte* to) noexcept {
+    for (Index i = 0; i < 4 * kWidth<Isa>; ++i) {
+      to[i] = codes[i] & std::byte{15};
+      to[i + 4 * kWidth<Isa>] = codes[i] >> 4;
+    }
   }
   static Factor factor(const std::byte* at) noexcept { return four_bytes(at); }
   static Ints<Isa> add(Ints<Isa> sum, const Weights& w, Factor x) noexcept {

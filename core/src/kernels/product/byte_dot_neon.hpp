@@ -36,6 +36,12 @@ struct Dot<Isa, ByteDot::kWidePairs> : NeonDot<Isa> {
   [[gnu::always_inline]] static Weights low(Weights both) noexcept {
     return vand_s8(both, vdup_n_s8(15));
   }
+  [[gnu::always_inline]] static void unpack(const std::byte* codes, bool /*is_signed*/,
+                                            std::byte* to) noexcept {
+    const uint8x8_t both = vld1_u8(reinterpret_cast<const std::uint8_t*>(codes));
+    vst1_u8(reinterpret_cast<std::uint8_t*>(to), vand_u8(both, vdup_n_u8(15)));
+    vst1_u8(reinterpret_cast<std::uint8_t*>(to) + 8, veor_u8(vshr_n_u8(both, 4), vdup_n_u8(8)));
+  }
   [[gnu::always_inline]] static Factor factor(const std::byte* at) noexcept {
     std::int16_t two = 0;
     std::memcpy(&two, at, sizeof two);
@@ -65,6 +71,13 @@ struct Dot<Isa, ByteDot::kSdot> : NeonDot<Isa> {
   }
   [[gnu::always_inline]] static Weights low(Weights both) noexcept {
     return vandq_s8(both, vdupq_n_s8(15));
+  }
+  [[gnu::always_inline]] static void unpack(const std::byte* codes, bool /*is_signed*/,
+                                            std::byte* to) noexcept {
+    const uint8x16_t both = vld1q_u8(reinterpret_cast<const std::uint8_t*>(codes));
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(to), vandq_u8(both, vdupq_n_u8(15)));
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(to) + 16,
+             veorq_u8(vshrq_n_u8(both, 4), vdupq_n_u8(8)));
   }
   [[gnu::always_inline]] static Factor factor(const std::byte* at) noexcept {
     return vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(at)));

@@ -34,6 +34,13 @@ struct Dot<Isa, ByteDot::kWidePairs> : DotDefaults<Isa> {
   [[gnu::always_inline]] static Weights low(Weights both) noexcept {
     return wasm_v128_and(both, wasm_i16x8_splat(15));
   }
+  [[gnu::always_inline]] static void unpack(const std::byte* codes, bool /*is_signed*/,
+                                            std::byte* to) noexcept {
+    const v128_t both = wasm_v128_load64_zero(codes);
+    const v128_t mask = wasm_i8x16_splat(15);
+    const v128_t high = wasm_v128_and(wasm_u16x8_shr(both, 4), mask);
+    wasm_v128_store(to, wasm_i64x2_shuffle(wasm_v128_and(both, mask), high, 0, 2));
+  }
   [[gnu::always_inline]] static Factor factor(const std::byte* at) noexcept {
     return wasm_v128_load32_splat(at);
   }
@@ -80,6 +87,16 @@ struct RelaxedDefaults : DotDefaults<Isa> {
   using Weights = v128_t;
   using Factor = v128_t;
 
+  [[gnu::always_inline]] static Weights high(Weights both) noexcept {
+    return low(wasm_u16x8_shr(both, 4));
+  }
+  [[gnu::always_inline]] static void unpack(const std::byte* codes, bool is_signed,
+                                            std::byte* to) noexcept {
+    const v128_t both = load_codes(codes);
+    const v128_t flip = wasm_i8x16_splat(is_signed ? 8 : 0);
+    wasm_v128_store(to, low(both));
+    wasm_v128_store(to + 16, wasm_v128_xor(high(both), flip));
+  }
   [[gnu::always_inline]] static void load(const std::byte* at, Weights* w) noexcept {
     w[0] = wasm_v128_load(at);
     w[1] = wasm_v128_load(at + 16);
@@ -131,9 +148,6 @@ struct Dot<Isa, ByteDot::kRelaxedPairs> : RelaxedDefaults<Isa> {
   }
   [[gnu::always_inline]] static Ints<Isa> finish(Ints<Isa> sum) noexcept {
     return Ints<Isa>(wasm_i32x4_extadd_pairwise_i16x8(sum));
-  }
-  [[gnu::always_inline]] static Weights high(Weights both) noexcept {
-    return RelaxedDefaults<Isa>::low(wasm_u16x8_shr(both, 4));
   }
 
  private:

@@ -24,6 +24,13 @@ struct X86Dot : DotDefaults<Isa> {
     return both & Weights(0x0f0f0f0f);
   }
   [[gnu::always_inline]] static Weights high(Weights both) noexcept { return low(both >> 4); }
+  [[gnu::always_inline]] static void unpack(const std::byte* codes, bool /*is_signed*/,
+                                            std::byte* to) noexcept {
+    const Weights both = load_codes(codes);
+    auto* bytes = reinterpret_cast<std::int32_t*>(to);
+    low(both).store_aligned(bytes);
+    high(both).store_aligned(bytes + kWidth<Isa>);
+  }
   [[gnu::always_inline]] static Factor factor(const std::byte* at) noexcept {
     return Factor(four_bytes(at));
   }

@@ -14,7 +14,7 @@ import type {
   SessionOptions,
   Token,
   TokenOf,
-  WeightFormat,
+  KeptFormat,
 } from '../../api/model-types.js';
 import type { OwnedArray } from '../../api/types.js';
 import type {
@@ -145,7 +145,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   declare readonly config: Filled<LanguageModelConfig>;
   declare readonly parameterCount: number;
   declare readonly bytes: number;
-  declare readonly format: WeightFormat;
+  declare readonly format: KeptFormat;
   declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
   declare readonly ignored: readonly string[];
   declare readonly tokenizerProblem: string | undefined;
