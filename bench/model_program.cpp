@@ -1,11 +1,14 @@
 // Runs a language model from a file and times it, as bench/models tells it. The first line that it reads says where the
 // weights are, in JSON:
 //
-//   { file, config, format, threads, arrays: [{ name, type, layout, offset, rows, rowBytes }] }
+//   { file, config, threads, arrays: [{ name, type, format, layout, offset, rows, rowBytes }] }
 //
+// where `type` is that of the file and `format` what a matrix is kept in,
 // and the answer is { isa, threads, bytes, loadSeconds }. Each line after it is one of these, with token ids in decimal:
 //
 //   prompt <ids>     forgets what was read and reads these in one pass; { ms, next, logits } of the last
+//   extend <ids>     reads these in one pass after what was read; the same answer
+//   keep <n>         forgets all but the first n tokens
 //   decode <ids>     reads these one after the other
 //   generate <n>     the n most likely tokens that follow: { ms, ids }
 #include <algorithm>
@@ -35,11 +38,30 @@ double now() {
   return std::chrono::duration<double>(time).count();
 }
 
+/// The format of each array of the model, by what the request says of its name; those that it does not name stay float32.
+std::vector<WeightFormat> formats_of(const LanguageModel& model, const Json& arrays) {
+  const std::map<std::string, WeightFormat> formats = {{"f32", WeightFormat::kF32},
+                                                       {"f16", WeightFormat::kF16},
+                                                       {"bf16", WeightFormat::kBf16},
+                                                       {"int8", WeightFormat::kInt8},
+                                                       {"int4", WeightFormat::kInt4}};
+  std::map<std::string, WeightFormat> named;
+  for (const Json& array : arrays) {
+    named[array.at("name")] = formats.at(array.at("format"));
+  }
+  std::vector<WeightFormat> list;
+  for (Index i = 0; i < model.array_count(); ++i) {
+    const auto found = named.find(model.array(i).name);
+    list.push_back(found == named.end() ? WeightFormat::kF32 : found->second);
+  }
+  return list;
+}
+
 void fill(LanguageModel& model, const Json& array, std::ifstream& file) {
-  const std::map<std::string, NumberType> types = {{"F32", NumberType::kF32},
-                                                   {"F16", NumberType::kF16},
-                                                   {"BF16", NumberType::kBf16},
-                                                   {"Q8_0", NumberType::kQ8_0}};
+  const std::map<std::string, NumberType> types = {
+      {"F32", NumberType::kF32},   {"F16", NumberType::kF16},   {"BF16", NumberType::kBf16},
+      {"Q8_0", NumberType::kQ8_0}, {"Q4_0", NumberType::kQ4_0}, {"Q5_0", NumberType::kQ5_0},
+      {"Q4_K", NumberType::kQ4K},  {"Q6_K", NumberType::kQ6K}};
   Index i = 0;
   while (i < model.array_count() && array.at("name") != model.array(i).name) {
     ++i;
@@ -61,11 +83,14 @@ void fill(LanguageModel& model, const Json& array, std::ifstream& file) {
 }
 
 LanguageModel load(const Json& request) {
-  const std::map<std::string, WeightFormat> formats = {
-      {"f32", WeightFormat::kF32}, {"bf16", WeightFormat::kBf16}, {"int8", WeightFormat::kInt8}};
+  const LanguageModelConfig config = language_model_config(request.at("config"));
+  // The names of arrays come from a model, so one is made for them.
+  LanguageModel names;
+  require(LanguageModel::create(config, WeightFormat::kInt4, names));
+  const auto formats = formats_of(names, request.at("arrays"));
+  names = LanguageModel();
   LanguageModel model;
-  require(LanguageModel::create(language_model_config(request.at("config")),
-                                formats.at(request.at("format")), model));
+  require(LanguageModel::create(config, WeightFormat::kF32, model, formats));
   std::ifstream file(request.at("file").get<std::string>(), std::ios::binary);
   for (const Json& array : request.at("arrays")) {
     fill(model, array, file);
@@ -102,6 +127,10 @@ class Conversation {
     if (what == "prompt") {
       require(session_.truncate(0));
       read(numbers.data(), static_cast<Index>(numbers.size()));
+    } else if (what == "extend") {
+      read(numbers.data(), static_cast<Index>(numbers.size()));
+    } else if (what == "keep") {
+      require(session_.truncate(numbers.at(0)));
     } else if (what == "decode") {
       for (const std::int32_t& id : numbers) {
         read(&id, 1);

@@ -12,7 +12,7 @@ import { summarize } from '../measure.js';
 import { pathOf, writeModel } from './file.js';
 import { report } from './report.js';
 import { nativeSeat, pageSeat, processSeat } from './seats.js';
-import { formats, shapes } from './shapes.js';
+import { decodeAfter, formats, shapes } from './shapes.js';
 
 /** The programs of node-llama-cpp for the processor of this machine. */
 const programs = {
@@ -76,33 +76,69 @@ async function assemble(names, { site, shape, format }) {
   return all;
 }
 
-/** One model file: everybody once to get warm, then in turns, there and back. */
-async function measureFile(names, { site, shape, format, rounds }) {
-  const { seats, peaks, failed } = await assemble(names, { site, shape, format });
+/** Everybody once, which warms them up, and then in turns, there and back: milliseconds by name and round. */
+async function inTurns(seats, rounds, ...call) {
   const entries = Object.entries(seats);
-  const times = Object.fromEntries(entries.map(([name]) => [name, { prompt: [], decode: [] }]));
-  const next = {};
-  try {
-    for (const [name, seat] of entries) {
-      next[name] = await seat.call('next');
-      await seat.call('decode');
+  const times = Object.fromEntries(entries.map(([name]) => [name, []]));
+  for (const [, seat] of entries) await seat.call(...call);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, seat] of round % 2 === 0 ? entries : [...entries].reverse()) {
+      times[name].push(await seat.call(...call));
     }
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [name, seat] of round % 2 === 0 ? entries : [...entries].reverse()) {
-        for (const what of ['prompt', 'decode']) times[name][what].push(await seat.call(what));
-      }
-    }
-  } finally {
-    for (const [, seat] of entries) await seat.close();
   }
-  const summary = ({ prompt, decode }) => ({
-    prompt: summarize(prompt),
-    decode: summarize(decode),
-  });
-  return {
-    ...{ shape, format, failed, peaks, next, load: loadavg() },
-    times: Object.fromEntries(Object.entries(times).map(([name, one]) => [name, summary(one)])),
-  };
+  return times;
+}
+
+/** What a group does with a file: { next, times: { what: { name: rounds } } }. */
+async function timeAll(seats, { contexts, rounds }) {
+  const next = {};
+  for (const [name, seat] of Object.entries(seats)) next[name] = await seat.call('next');
+  const times = { prompt: await inTurns(seats, rounds, 'prompt') };
+  for (const context of contexts) {
+    for (const seat of Object.values(seats)) await seat.call('fill', context);
+    times[decodeAfter(context)] = await inTurns(seats, rounds, 'decode', context);
+  }
+  return { next, times };
+}
+
+/** Contestants of the same host and threads: those that are compared, and that are in memory at once. */
+function groupsOf(names) {
+  const groups = new Map();
+  for (const name of names) {
+    const { host, threads } = contestants[name];
+    const key = `${host} ${threads}`;
+    groups.set(key, [...(groups.get(key) ?? []), name]);
+  }
+  return [...groups.values()];
+}
+
+/** { who: { what: summary } } from { what: { who: rounds } }. */
+function byContestant(times) {
+  const all = {};
+  for (const [what, ofEach] of Object.entries(times)) {
+    for (const [who, rounds] of Object.entries(ofEach)) {
+      all[who] = { ...all[who], [what]: { ...summarize(rounds), rounds } };
+    }
+  }
+  return all;
+}
+
+/** One model file. */
+async function measureFile(names, { site, shape, format, rounds }) {
+  const result = { shape, format, failed: {}, peaks: {}, next: {}, times: {} };
+  for (const group of groupsOf(names)) {
+    const { seats, peaks, failed } = await assemble(group, { site, shape, format });
+    try {
+      const { next, times } = await timeAll(seats, { ...shapes[shape], rounds });
+      Object.assign(result.times, byContestant(times));
+      Object.assign(result.next, next);
+    } finally {
+      for (const seat of Object.values(seats)) await seat.close();
+    }
+    Object.assign(result.peaks, peaks);
+    Object.assign(result.failed, failed);
+  }
+  return { ...result, load: loadavg() };
 }
 
 /**
@@ -111,7 +147,9 @@ async function measureFile(names, { site, shape, format, rounds }) {
  */
 function chosen(filter, names) {
   const words = filter.split('/').slice(1);
-  const all = Object.keys(shapes).flatMap((shape) => formats.map((format) => ({ shape, format })));
+  const all = Object.entries(shapes).flatMap(([shape, { formats: own }]) =>
+    own.map((format) => ({ shape, format })),
+  );
   const fits = (list, value) => {
     const own = words.filter((word) => list.includes(word));
     return own.length === 0 || own.includes(value);

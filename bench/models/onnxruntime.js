@@ -3,13 +3,10 @@
 // Q8_0. Its operator for blocks of 32, MatMulNBits, decoded 6 tokens/s of the 15M where float32 had 94.
 import { model } from '../peers/onnx.js';
 import {
-  BEFORE,
-  CONTEXT,
-  DECODED,
-  PROMPT,
-  epsilon,
-  ids,
-  ropeBase,
+  contextIds,
+  decodedIds,
+  headWidth,
+  promptIds,
   shapes,
   tensorsOf,
   weightsOf,
@@ -96,7 +93,7 @@ function addRotary(store, width) {
 
 /** The nodes of one block, from `x` to `y`. */
 function blockNodes(store, l, { shape, format, names: [x, y] }) {
-  const { heads } = shape;
+  const { heads, kvHeads } = shape;
   const all = tensorsOf(shape);
   const own = (part) => `blk.${l}.${part}.weight`;
   const name = (part) => `${l} ${part}`;
@@ -118,7 +115,12 @@ function blockNodes(store, l, { shape, format, names: [x, y] }) {
       ...[`past_key_${l}`, `past_value_${l}`, 'last', 'total', 'cos', 'sin'],
     ],
     [name('heard'), `key_${l}`, `value_${l}`],
-    { num_heads: heads, kv_num_heads: heads, do_rotary: 1, rotary_interleaved: 1 },
+    {
+      num_heads: heads,
+      kv_num_heads: kvHeads,
+      do_rotary: 1,
+      rotary_interleaved: Number(shape.architecture === 'llama'),
+    },
   ];
   return [
     norm('attn_norm', x, name('n')),
@@ -215,20 +217,25 @@ export async function onnxruntime({ shape: name, format, threads }) {
     const grown = Object.keys(past).map((input) => [input, outputs[input.slice('past_'.length)]]);
     return { past: Object.fromEntries(grown), length: total, logits: outputs.logits.data };
   }
+  const empty = () => ({ past: start(), length: 0 });
+  let filled;
   return {
     async prompt() {
       const begin = performance.now();
-      await read(ids(1, PROMPT), { past: start(), length: 0 });
+      await read(promptIds, empty());
       return performance.now() - begin;
     },
+    async fill(context) {
+      filled = await read(contextIds(context), empty());
+    },
     async decode() {
-      let state = await read(ids(2, BEFORE), { past: start(), length: 0 });
+      let state = filled;
       const begin = performance.now();
-      for (const id of ids(3, DECODED)) state = await read([id], state);
+      for (const id of decodedIds) state = await read([id], state);
       return performance.now() - begin;
     },
     async next() {
-      const { logits } = await read(ids(1, PROMPT), { past: start(), length: 0 });
+      const { logits } = await read(promptIds, empty());
       return logits.indexOf(Math.max(...logits));
     },
   };

@@ -2,10 +2,10 @@
 import * as peers from './llama_cpp.js';
 
 let seat;
-process.on('message', async ({ open, options, call }) => {
+process.on('message', async ({ open, options, call, argument }) => {
   try {
     if (open) seat = await peers[open](options);
-    process.send({ value: open ? true : await seat[call]() });
+    process.send({ value: open ? true : await seat[call](argument) });
   } catch (error) {
     process.send({ error: String(error.message ?? error) });
   }

@@ -1,16 +1,15 @@
 // This library in a page: `qkv/models` on the relaxed build.
-import { BEFORE, CONTEXT, DECODED, PROMPT, ids } from './shapes.js';
+import { contextIds, decodedIds, promptIds, shapes } from './shapes.js';
 
 const at = (path) => new URL(`../../dist/${path}`, import.meta.url).href;
-const kept = { F32: 'f32', Q8_0: 'int8' };
 
-export async function qkv({ url, format, threads }) {
+/** Weights are kept as the package chooses to keep those of such a file. */
+export async function qkv({ url, shape, threads }) {
   const [{ init }, { load }] = await Promise.all([import(at('index.js')), import(at('models.js'))]);
   const engine = await init({ variant: threads > 1 ? 'relaxed-threads' : 'relaxed', threads });
   if (engine.info.threads !== threads) throw new Error(`${engine.info.threads} threads`);
-  // What a file of F16 becomes is the library's choice.
-  const model = await load(engine, { weights: url }, kept[format] ? { format: kept[format] } : {});
-  const session = model.session({ capacity: CONTEXT });
+  const model = await load(engine, { weights: url });
+  const session = model.session({ capacity: shapes[shape].contextLength });
   const read = (tokens) => model.forward(tokens, { rows: 'last', session }).logits.data;
   const start = (tokens) => {
     session.truncate(0);
@@ -19,16 +18,17 @@ export async function qkv({ url, format, threads }) {
     return { ms: performance.now() - begin, logits };
   };
   return {
-    prompt: () => start(ids(1, PROMPT)).ms,
-    decode() {
-      start(ids(2, BEFORE));
+    prompt: () => start(promptIds).ms,
+    fill: (context) => void start(contextIds(context)),
+    decode(context) {
+      session.truncate(context);
       const begin = performance.now();
-      for (const id of ids(3, DECODED)) read([id]);
+      for (const id of decodedIds) read([id]);
       return performance.now() - begin;
     },
     next() {
-      const { logits } = start(ids(1, PROMPT));
-      return logits.indexOf(Math.max(...logits));
+      const { logits } = start(promptIds);
+      return logits.indexOf(logits.reduce((a, b) => Math.max(a, b)));
     },
   };
 }

@@ -1,5 +1,10 @@
 // Where a contestant sits: a Chromium or a process of its own, so that the memory of each can be told. A seat is
-// { call(name), peak(), close() }: `call` times a prompt or decoding, in milliseconds, or asks for the next id.
+// { call(name, argument), peak(), close() }. What can be called:
+//
+//   prompt()          milliseconds of the prompt, up to the logits of its last token
+//   fill(context)     reads so many tokens, which the next calls of decode() find in the cache
+//   decode(context)   milliseconds of the tokens that are decoded after them; then the cache ends where it did
+//   next()            the id of the largest logit after the prompt
 import { fork, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -7,7 +12,7 @@ import { join } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { environment, root } from '../../tools/environment.js';
 import { planOf } from './file.js';
-import { BEFORE, DECODED, PROMPT, ids } from './shapes.js';
+import { contextIds, decodedIds, promptIds } from './shapes.js';
 
 /** The most memory that a process had, in bytes; undefined where the system does not say. */
 function peakOf(pid) {
@@ -40,7 +45,8 @@ export async function pageSeat({ site, open, options }) {
       [...open.split(' '), options],
     );
     return {
-      call: (name) => page.evaluate((what) => globalThis.seat[what](), name),
+      call: (name, argument) =>
+        page.evaluate(([what, about]) => globalThis.seat[what](about), [name, argument]),
       peak: () => rendererPeak(browser),
       close: () => browser.close(),
     };
@@ -70,7 +76,11 @@ export async function processSeat({ open, options }) {
     close();
     throw error;
   }
-  return { call: (call) => ask({ call }), peak: () => peakOf(child.pid), close };
+  return {
+    call: (call, argument) => ask({ call, argument }),
+    peak: () => peakOf(child.pid),
+    close,
+  };
 }
 
 /** The C++ library, in the program of bench/model_program.cpp. */
@@ -89,18 +99,19 @@ export async function nativeSeat({ options: { shape, format, threads } }) {
     return answer();
   };
   const calls = {
-    prompt: async () => (await tell('prompt', ids(1, PROMPT))).ms,
-    async decode() {
-      await tell('prompt', ids(2, BEFORE));
-      return (await tell('decode', ids(3, DECODED))).ms;
+    prompt: async () => (await tell('prompt', promptIds)).ms,
+    fill: async (context) => void (await tell('prompt', contextIds(context))),
+    async decode(context) {
+      await tell('keep', [context]);
+      return (await tell('decode', decodedIds)).ms;
     },
-    next: async () => (await tell('prompt', ids(1, PROMPT))).next,
+    next: async () => (await tell('prompt', promptIds)).next,
   };
   child.stdin.write(`${JSON.stringify(planOf(shape, format, threads))}\n`);
   const { error } = await answer();
   if (error) throw new Error(error);
   return {
-    call: (name) => calls[name](),
+    call: (name, argument) => calls[name](argument),
     peak: () => peakOf(child.pid),
     close: () => child.kill('SIGKILL'),
   };

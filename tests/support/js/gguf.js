@@ -4,13 +4,10 @@
 
 import { sizeOf } from './arrays.js';
 import { float16 } from './half.js';
+import { toQ4Blocks, toQ4KBlocks, toQ5Blocks, toQ6KBlocks, toQ8Blocks } from './quantize.js';
 import { gguf as values, ggufHead, ggufInfo } from '../../package/models/support/files.js';
 
 const ALIGNMENT = 32;
-
-/** Q8_0: values of a block that share a scale, and its bytes: a float16 scale and an int8 for each value. */
-const BLOCK = 32;
-const BLOCK_BYTES = 34;
 
 /** The upper halves of float32, rounded to nearest, ties to even. */
 function toBfloat16(data) {
@@ -21,37 +18,22 @@ function toBfloat16(data) {
   return new Uint8Array(half.buffer);
 }
 
-/** Blocks of 32: scale = max|x| / 127 as float16, and round(x / scale) with the scale before it was rounded. */
-function toBlocks(data) {
-  const blocks = data.length / BLOCK;
-  const bytes = new Uint8Array(blocks * BLOCK_BYTES);
-  for (let block = 0; block < blocks; block += 1) {
-    const from = block * BLOCK;
-    let largest = 0;
-    for (let i = 0; i < BLOCK; i += 1) largest = Math.max(largest, Math.abs(data[from + i]));
-    const scale = Math.fround(largest / 127);
-    const inverse = scale > 0 ? Math.fround(1 / scale) : 0;
-    const half = float16(scale);
-    let at = block * BLOCK_BYTES;
-    bytes[at++] = half & 255;
-    bytes[at++] = half >>> 8;
-    for (let i = 0; i < BLOCK; i += 1) {
-      const x = Math.fround(data[from + i] * inverse);
-      bytes[at++] = Math.sign(x) * Math.floor(Math.abs(x) + 0.5);
-    }
-  }
-  return bytes;
-}
-
 const types = {
   F32: { bytes: (n) => 4 * n, encode: (data) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength) },
   F16: { bytes: (n) => 2 * n, encode: (data) => new Uint8Array(Uint16Array.from(data, float16).buffer) },
-  Q8_0: { bytes: (n) => (n / BLOCK) * BLOCK_BYTES, encode: toBlocks },
+  Q8_0: { bytes: (n) => (n / 32) * 34, encode: toQ8Blocks },
+  Q4_0: { bytes: (n) => (n / 32) * 18, encode: toQ4Blocks },
+  Q5_0: { bytes: (n) => (n / 32) * 22, encode: toQ5Blocks },
+  Q4_K: { bytes: (n) => (n / 256) * 144, encode: toQ4KBlocks },
+  Q6_K: { bytes: (n) => (n / 256) * 210, encode: toQ6KBlocks },
   BF16: { bytes: (n) => 2 * n, encode: toBfloat16 },
 }; // prettier-ignore
 
-/** The bytes of an array in a type of GGUF: F32, F16, BF16 or Q8_0. */
+/** The bytes of an array in a type of GGUF: F32, F16, BF16, Q8_0, Q4_0, Q5_0, Q4_K or Q6_K; of blocks, whole ones. */
 export const encode = (type, data) => types[type].encode(data);
+
+/** How many bytes these are. */
+export const bytesOf = (type, count) => types[type].bytes(count);
 
 /** An entry of the metadata: booleans, strings, lists of strings, Int32Array, Float32Array, whole numbers, { float }. */
 function valueOf(value) {

@@ -3,7 +3,10 @@ import { encode, encodeQ8 } from './numbers.js';
 
 const utf8 = (text) => new TextEncoder().encode(text);
 
-export function concat(...parts) {
+export const concat = (...parts) => joined(parts);
+
+/** Of a list, which may be as long as a vocabulary: more than a call takes as arguments. */
+function joined(parts) {
   const bytes = new Uint8Array(parts.reduce((n, { length }) => n + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -63,7 +66,7 @@ export const gguf = {
   f64: (x) => ({ type: 12, bytes: scalar(Float64Array, x) }),
   list: (values, type = values[0].type) => ({
     type: 9,
-    bytes: concat(u32(type), u64(values.length), ...values.map(({ bytes }) => bytes)),
+    bytes: joined([u32(type), u64(values.length), ...values.map(({ bytes }) => bytes)]),
   }),
 };
 const ggmlTypes = {
