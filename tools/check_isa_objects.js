@@ -23,7 +23,10 @@ export const units = {
   sse4: { isa: 'Sse4', uses: /%xmm/, never: /%[yz]mm|vfmadd/ },
   avx2: { isa: 'Avx2', uses: /vfmadd\S+\s.*%ymm/, never: /%zmm/ },
   avx512: { isa: 'Avx512', uses: /vfmadd\S+\s.*%zmm/ },
+  avxvnni: { isa: 'AvxVnni', uses: /vpdpbusd\s.*%ymm/, never: /%zmm/, newer: true },
+  avx512vnni: { isa: 'Avx512Vnni', uses: /vpdpbusd\s.*%zmm/, newer: true },
   neon64: { isa: 'Neon64', uses: /fmla(\.4s)?\s/ },
+  neon64dot: { isa: 'Neon64Dot', uses: /sdot(\.4s)?\s/, newer: true },
 };
 
 const objectOf = (unit) =>
@@ -59,7 +62,9 @@ export async function checkIsaObjects() {
   const checked = Object.keys(units).filter((unit) => existsSync(objectOf(unit)));
   const problems = await Promise.all(
     checked.flatMap((unit) =>
-      [objectOf(unit), trainObjectOf(unit)].map((object) => check(unit, object, units[unit])),
+      [objectOf(unit), ...(units[unit].newer ? [] : [trainObjectOf(unit)])].map((object) =>
+        check(unit, object, units[unit]),
+      ),
     ),
   );
   return { checked, problems: problems.flat() };

@@ -16,6 +16,9 @@ export const nativeIsas = {
   arm64: ['neon64', 'scalar'],
 }[process.arch] ?? ['scalar'];
 
+/** Those that stand on one of these and have other products with bytes. */
+export const newerIsas = { x64: ['avx512vnni', 'avxvnni'], arm64: ['neon64dot'] }[process.arch] ?? [];
+
 /**
  * The instruction set on which faults are planted in the core: four floats at a time, tiles of 6 x 2 and two roundings, which
  * both of these have, so every tail is walked and a fault shows in the same bits. sse4 is the faster one.

@@ -15,6 +15,7 @@ import {
   ctest,
   isOnPath,
   nativeIsas,
+  newerIsas,
   nodeTest,
   relaxedFlags,
   skipped,
@@ -56,16 +57,19 @@ const catch2 = (preset, name, whole) =>
 /** The suites of another compiler, and of another machine, which qemu is. */
 const elsewhere = () =>
   [
-    { name: 'g++', preset: 'native-gcc', isas: nativeIsas, programs: [['g++']] },
+    { name: 'g++', preset: 'native-gcc', isas: nativeIsas, newer: newerIsas, programs: [['g++']] },
     {
-      ...{ name: 'arm64 under qemu', preset: 'native-arm64', isas: ['neon64', 'scalar'] },
+      ...{ name: 'arm64 under qemu', preset: 'native-arm64', isas: ['neon64', 'scalar'], newer: ['neon64dot'] },
       programs: [['aarch64-linux-gnu-g++'], ['qemu-aarch64-static', 'qemu-aarch64']],
     },
-  ].map(({ name, preset, isas, programs }) => {
+  ].map(({ name, preset, isas, newer, programs }) => {
     const missing = programs.filter((names) => !names.some(isOnPath)).map(([name]) => name);
-    const tests = isas.flatMap((isa) =>
-      ['native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
-    );
+    const tests = [
+      ...isas.flatMap((isa) =>
+        ['native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
+      ),
+      ...newer.map((isa) => ctest(preset, `native.${isa}`)),
+    ];
     return missing.length > 0
       ? { name, full: true, parts: [skipped(name, `there is no ${missing.join(' and no ')}`)] }
       : { name, full: true, needs: [preset], parts: tests };
@@ -77,6 +81,11 @@ function native(full) {
       name: `native ${isa}`,
       needs: ['native'],
       parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
+    })),
+    ...newerIsas.map((isa) => ({
+      name: `native ${isa}`,
+      needs: ['native'],
+      parts: [ctest('native', `native.${isa}`)],
     })),
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}, training`,

@@ -124,8 +124,8 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
        {kInvalid, "tied_embeddings", "without head", "none"}},
       {[](auto& c, auto&) { c.causal = c.head = c.tied_embeddings = false; },
        {kInvalid, "logit_softcap", "without head", "none"}},
-      {[](auto&, auto& f) { f = static_cast<WeightFormat>(5); },
-       {kInvalid, "format", "is 5", "0 to 4"}},
+      {[](auto&, auto& f) { f = static_cast<WeightFormat>(6); },
+       {kInvalid, "format", "is 6", "0 to 5"}},
   };
   const ModelWeights weights(family("gemma2"), 1);
   const ModelTokens tokens(weights.config(), 1, 5, 1);
@@ -277,6 +277,33 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
       {[](auto& r) { r.data = large.data(); },
        {kInvalid, "layers.1.feedForward.w1", "at least 65,520", "another format"}},
   };
+  const Wrong in_q4k[] = {
+      {[](auto&) {}, {kInvalid, "layers.1.feedForward.w1", "has format q4_k", "layout kOutIn"}},
+      {[](auto& r) {
+         r.type = NumberType::kQ8_0;
+         r.layout = WeightLayout::kOutIn;
+         r.data = blocks.data();
+         r.row_bytes = 68;
+         r.count = 96;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has format q4_k", "rows of that type"}},
+      {[](auto& r) {
+         r.type = NumberType::kQ4K;
+         r.layout = WeightLayout::kOutIn;
+         r.row_bytes = 144;
+         r.factor = 2.0;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has format q4_k", "as they are"}},
+      {[](auto& r) { r.type = NumberType::kQ4K; }, {kInvalid, "type", "has blocks", "kOutIn"}},
+      {[](auto& r) {
+         r.type = NumberType::kQ4K;
+         r.layout = WeightLayout::kOutIn;
+         r.data = wrong.data();
+         r.row_bytes = 144;
+         r.count = 1;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+  };
   const auto require = [](WeightFormat format, const Wrong& row) {
     CAPTURE(row.refusal.argument, row.refusal.was);
     LanguageModel model;
@@ -303,18 +330,21 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
     require(WeightFormat::kF16, row);
     require(WeightFormat::kInt4, row);
   }
+  for (const Wrong& row : in_q4k) {
+    require(WeightFormat::kQ4K, row);
+  }
 }
 
 TEST_CASE("LanguageModel::create, LanguageModel::read: formats and rows that do not fit",
           "[model][bad-input]") {
   LanguageModel model;
-  const WeightFormat formats[] = {WeightFormat::kInt4, static_cast<WeightFormat>(5)};
+  const WeightFormat formats[] = {WeightFormat::kInt4, static_cast<WeightFormat>(6)};
   const auto create = [&](std::size_t count) {
     return LanguageModel::create(family("gemma2"), WeightFormat::kF32, model, {formats, count});
   };
   require_refused(create(1), "LanguageModel::create",
                   {StatusCode::kShapeMismatch, "formats", "1 element", "35"});
-  require_refused(create(2), "LanguageModel::create", {kInvalid, "formats", "is 5", "0 to 4"});
+  require_refused(create(2), "LanguageModel::create", {kInvalid, "formats", "is 6", "0 to 5"});
   std::byte room[8] = {};
   require_refused(model.read(0, 0, 1, room), "LanguageModel::read",
                   {kInvalid, "the model", "is empty", "create()"});

@@ -11,7 +11,7 @@ const wasm = (name) => [process.execPath, 'tests/core/run_wasm.js', `build/wasm/
 /** The suite of each library. */
 const natively = [['build/native/tests/qkv_tests'], ['build/native/tests/qkv_train_tests']];
 const runs = [
-  ...['scalar', 'sse4', 'avx2', 'avx512', 'neon64'].flatMap((isa) =>
+  ...['scalar', 'sse4', 'avx2', 'avxvnni', 'avx512', 'avx512vnni', 'neon64'].flatMap((isa) =>
     natively.map((command) => [isa, command]),
   ),
   ...['qkv_tests', 'qkv_train_tests'].map((name) => [

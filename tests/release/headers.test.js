@@ -21,15 +21,19 @@ const flags = [
   ...['-isystem', xsimd, '-isystem', eigen, '-DQKV_VERSION="0"'],
 ];
 
+const avx512 = ['-mavx512f', '-mavx512cd', '-mavx512dq', '-mavx512bw'];
+
 /** The flags without which the source of an instruction set does not compile; of other processors than this one there are no intrinsics. */
 const instructions = {
   scalar: [],
   ...(process.arch === 'x64' && {
     sse4: ['-msse4.2'],
     avx2: ['-mavx2', '-mfma'],
-    avx512: ['-mavx512f', '-mavx512cd', '-mavx512dq', '-mavx512bw', '-mavx2', '-mfma'],
+    avxvnni: ['-mavx2', '-mfma', '-mavxvnni'],
+    avx512: [...avx512, '-mavx2', '-mfma'],
+    avx512vnni: [...avx512, '-mavx2', '-mfma', '-mavx512vnni'],
   }),
-  ...(process.arch === 'arm64' && { neon64: [] }),
+  ...(process.arch === 'arm64' && { neon64: [], neon64dot: ['-march=armv8.2-a+dotprod'] }),
 };
 
 /** What the compiler says of a file that only includes this one. */

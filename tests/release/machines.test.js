@@ -6,12 +6,12 @@ import { must, run } from '../../tools/run.js';
 import { packageJson, root } from '../support/js/files.js';
 
 const asked = `
-  const { faultIsa, nativeIsas } = await import('./tools/runners.js');
+  const { faultIsa, nativeIsas, newerIsas } = await import('./tools/runners.js');
   const { units } = await import('./tools/check_isa_objects.js');
   const texts = (unit) =>
     Object.fromEntries(Object.entries(units[unit]).map(([key, value]) => [key, value.source ?? value]));
-  const expected = Object.fromEntries(nativeIsas.map((unit) => [unit, texts(unit)]));
-  console.log(JSON.stringify({ faultIsa, nativeIsas, expected }));`;
+  const expected = Object.fromEntries([...nativeIsas, ...newerIsas].map((unit) => [unit, texts(unit)]));
+  console.log(JSON.stringify({ faultIsa, nativeIsas, newerIsas, expected }));`;
 
 async function on(arch) {
   const become = `Object.defineProperty(process, 'arch', { value: ${JSON.stringify(arch)} })`;
@@ -32,18 +32,21 @@ const lines = {
     sse4: ['mulps\t%xmm1, %xmm0'],
     avx2: ['vfmadd231ps\t%ymm2, %ymm1, %ymm0'],
     avx512: ['vfmadd231ps\t%zmm2, %zmm1, %zmm0'],
+    avxvnni: ['vpdpbusd\t%ymm2, %ymm1, %ymm0'],
+    avx512vnni: ['vpdpbusd\t%zmm2, %zmm1, %zmm0'],
   },
   // The second of two is that for a Mac.
   arm64: {
     scalar: ['fmul\ts0, s0, s1', 'fmul.4s\tv0, v0, v1'],
     neon64: ['fmla\tv2.4s, v1.4s, v0.4s', 'fmla.4s\tv2, v1, v0'],
+    neon64dot: ['sdot\tv2.4s, v1.16b, v0.16b', 'sdot.4s\tv2, v1, v0'],
   },
 };
 const faultIsas = { x64: 'sse4', arm64: 'scalar' };
 
 for (const arch of ['x64', 'arm64']) {
   describe(`machines: ${arch}`, async () => {
-    const { faultIsa, nativeIsas, expected } = await on(arch);
+    const { faultIsa, nativeIsas, newerIsas, expected } = await on(arch);
 
     test('faults are planted on an instruction set that it has', () => {
       assert.ok(nativeIsas.includes(faultIsa));
@@ -51,7 +54,7 @@ for (const arch of ['x64', 'arm64']) {
     });
 
     test('units are known by instructions of its own', () => {
-      assert.deepEqual(Object.keys(lines[arch]).sort(), [...nativeIsas].sort());
+      assert.deepEqual(Object.keys(lines[arch]).sort(), [...nativeIsas, ...newerIsas].sort());
       for (const [unit, { uses, never }] of Object.entries(expected)) {
         for (const line of lines[arch][unit]) {
           assert.match(`      10:      \t${line}\n`, new RegExp(uses), unit);

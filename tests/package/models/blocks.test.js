@@ -19,6 +19,11 @@ after(() => engine.dispose());
 const ids = [1, 4, 0, 6, 2];
 const logitsOf = (model) => model.forward(ids).logits.data;
 const four = ['Q4_0', 'Q4_1', 'Q4_K'];
+/** How a file of this type is kept. */
+const keptAs = (type) => {
+  if (type === 'Q4_K') return 'q4_k';
+  return four.includes(type) ? 'int4' : 'int8';
+};
 
 /** { header, bytesOf } of a safetensors file. */
 function partsOf(file) {
@@ -39,13 +44,13 @@ describe('load: GGUF', () => {
       for (const one of [model, made]) one.dispose();
     });
 
-    test(`${type} is kept as int${four.includes(type) ? 4 : 8}`, async () => {
+    test(`${type} is kept as ${keptAs(type)}`, async () => {
       const model = await load(engine, { weights });
-      const format = four.includes(type) ? 'int4' : 'int8';
+      const format = keptAs(type);
       assert.equal(model.format, format);
       const whole = create(engine, model.config, arrays);
       const perNumber = model.bytes / (whole.bytes / 4);
-      assert.ok(perNumber < (format === 'int4' ? 0.75 : 1.2), `${perNumber} bytes`);
+      assert.ok(perNumber < (format === 'int8' ? 1.2 : 0.75), `${perNumber} bytes`);
       if (format === 'int8' && type !== 'Q8_0') {
         const made = create(engine, model.config, arrays, { format });
         expectSame(logitsOf(model), logitsOf(made), 'logit');
@@ -55,10 +60,10 @@ describe('load: GGUF', () => {
     });
   }
 
-  test('4 bits are kept as they are, but for the scales of Q4_K, which are rounded', async () => {
+  test('4 bits are kept as they are; as int4 the scales of Q4_K are rounded', async () => {
     for (const type of four) {
       const { weights, stored } = blockFile([type]);
-      const model = await load(engine, { weights });
+      const model = await load(engine, { weights }, { format: 'int4' });
       const { bytesOf } = partsOf(model.save());
       for (const [name, { bytes }] of Object.entries(stored)) {
         // No row has padding, so that all blocks can be counted from the first on.
@@ -75,8 +80,20 @@ describe('load: GGUF', () => {
     }
   });
 
+  test('of Q4_K every byte is kept', async () => {
+    const { weights, stored } = blockFile(['Q4_K']);
+    const model = await load(engine, { weights });
+    const { header, bytesOf } = partsOf(model.save());
+    const types = JSON.parse(header.__metadata__.blocks);
+    for (const [name, { bytes }] of Object.entries(stored)) {
+      assert.equal(types[name][0], 'Q4_K');
+      assert.deepEqual(Buffer.from(bytesOf(name)), Buffer.from(bytes), name);
+    }
+    model.dispose();
+  });
+
   test('products with 4 bits are those with the same numbers in float32, but for the rounding of inputs', async (t) => {
-    for (const type of ['Q4_0', 'Q4_1']) {
+    for (const type of four) {
       const { weights, arrays } = blockFile([type]);
       const model = await load(engine, { weights });
       const made = create(engine, model.config, arrays);
@@ -96,7 +113,7 @@ describe('load: GGUF', () => {
     const types = Object.fromEntries(
       Object.entries(JSON.parse(blocks)).map(([name, [type]]) => [name, type]),
     );
-    assert.equal(types.embedding, 'Q4_1');
+    assert.equal(types.embedding, 'Q4_K');
     assert.equal(types['layers.0.attention.wq'], 'Q8_0');
     assert.equal(types['layers.0.attention.wk'], 'Q8_0');
     assert.equal(types['layers.0.attention.wv'], 'Q4_1');

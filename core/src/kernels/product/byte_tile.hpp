@@ -8,7 +8,7 @@
 //     kWeights          bytes from one block's weights, as bytes, to the next
 //     prepare()         makes ready what several rows need: the codes of some blocks as bytes, or what sums start at
 //     row()             some blocks times one row
-//     tile<kRows>()     a large block, made ready, times kRows rows, added to their sums
+//     rows<kRows>()     some blocks, made ready, times kRows rows: byte_tile(), where tile<kRows>() adds a block to their sums
 //
 // Blocks are added one after another, so that a row has the same bits by itself and among others.
 #pragma once
@@ -40,6 +40,20 @@ inline constexpr Index kSliceBlocks = (Index{16} << 10) / int8_block_bytes(kPane
 /// The rows of a product of this format.
 template <class Format>
 inline constexpr RowKind kRowsOf = Format::kCodes ? RowKind::kCodes : RowKind::kBytes;
+
+/// Numbers of a panel's columns, as float32, to where tiles read them and from there.
+template <class Isa>
+[[gnu::always_inline]] inline void store_columns(const Vec<Isa>* from, std::byte* to) noexcept {
+  for (int v = 0; v < Isa::kTileVectors; ++v) {
+    from[v].store_aligned(reinterpret_cast<float*>(to) + v * kWidth<Isa>);
+  }
+}
+template <class Isa>
+[[gnu::always_inline]] inline void load_columns(const std::byte* from, Vec<Isa>* to) noexcept {
+  for (int v = 0; v < Isa::kTileVectors; ++v) {
+    to[v] = Vec<Isa>::load_aligned(reinterpret_cast<const float*>(from) + v * kWidth<Isa>);
+  }
+}
 
 /// A number of a row's block for each lane.
 template <class Isa>
@@ -123,25 +137,25 @@ template <class Isa>
                                                          Ints<Isa>* sums) noexcept {
   using D = DotOf<Isa>;
   using Block = RowBlock<Isa>;
-  Ints<Isa> low(0);
-  Ints<Isa> other(0);  // of the second vector, or of both
+  // Of even and of odd steps, because one sum would wait for itself.
+  Ints<Isa> low[2] = {Ints<Isa>(0), Ints<Isa>(0)};
+  Ints<Isa> other[2] = {Ints<Isa>(0), Ints<Isa>(0)};  // of the second vector, or of both
   const std::byte* numbers = row + Block::kNumbers;
-#pragma GCC unroll 8
-  for (Index i = 0; i < kInt8Block; i += D::kGroup) {
-    const typename D::Weights both = D::load_codes(codes + i * (kPanel<Isa> / 2));
-    const typename D::Factor x = D::factor(numbers + i / D::kGroup * Block::kStep);
-    low = D::add_codes(low, D::low(both), x);
+#pragma GCC unroll 16
+  for (Index step = 0; step < kInt8Block / D::kGroup; ++step) {
+    const typename D::Weights both = D::load_codes(codes + step * D::kGroup * (kPanel<Isa> / 2));
+    const typename D::Factor x = D::factor(numbers + step * Block::kStep);
+    low[step % 2] = D::add_codes(low[step % 2], D::low(both), x);
     if constexpr (D::kWholeBytes) {
-      other = D::add_codes(other, both, x);
+      other[step % 2] = D::add_codes(other[step % 2], both, x);
     } else {
-      other = D::add_codes(other, D::high(both), x);
+      other[step % 2] = D::add_codes(other[step % 2], D::high(both), x);
     }
   }
-  sums[0] = D::finish(low);
+  sums[0] = D::finish(low[0]) + D::finish(low[1]);
+  sums[1] = D::finish(other[0]) + D::finish(other[1]);
   if constexpr (D::kWholeBytes) {
-    sums[1] = (other - sums[0] + Ints<Isa>(Block::head(row).whole_start)) >> 4;
-  } else {
-    sums[1] = D::finish(other);
+    sums[1] = (sums[1] - sums[0] + Ints<Isa>(Block::head(row).whole_start)) >> 4;
   }
 }
 
@@ -160,6 +174,7 @@ inline void unpack_codes(const std::byte* codes, std::byte* to) noexcept {
 
 template <class Isa, class Format, int kRows>
 inline void byte_tile(const ByteTile& t) noexcept {
+  constexpr Index kRowBytes = RowBlock<Isa, kRowsOf<Format>>::kBytesOfBlock;
   Vec<Isa> acc[kRows][Isa::kTileVectors];
   const std::byte* rows[kRows];
 #pragma GCC unroll 8
@@ -169,14 +184,13 @@ inline void byte_tile(const ByteTile& t) noexcept {
   }
   const std::byte* panel = t.panel;
   const std::byte* ready = t.ready;
-  for (Index left = t.blocks; left > 0; left -= Format::kBlocks) {
-    const Index count = left < Format::kBlocks ? left : Format::kBlocks;
-    Format::template tile<kRows>(panel, ready, count, rows, acc);
+  for (Index block = 0; block < t.blocks; ++block) {
+    Format::template tile<kRows>(panel, ready, rows, acc);
     panel += Format::kBytes;
     ready += Format::kReady;
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      rows[r] += count * RowBlock<Isa, kRowsOf<Format>>::kBytesOfBlock;
+      rows[r] += kRowBytes;
     }
   }
 #pragma GCC unroll 8
@@ -195,10 +209,10 @@ template <class Isa, class Format>
     t.c += done * t.c_stride;
   };
   if (rows == kByteRows) {
-    return byte_tile<Isa, Format, 4>(t);
+    return Format::template rows<4>(t);
   }
   if (rows >= 2) {
-    byte_tile<Isa, Format, 2>(t);
+    Format::template rows<2>(t);
     next(2);
   }
   if (rows % 2 == 1) {

@@ -16,10 +16,9 @@ template <class Isa>
 struct CodeFormat {
   static constexpr bool kCodes = true;
   static constexpr int kVectors = Isa::kTileVectors;
-  /// Bytes of a block's codes, in a panel and as bytes.
-  static constexpr Index kPacked = kInt8Block * kPanel<Isa> / 2;
-  static constexpr Index kUnpacked = kInt8Block * kPanel<Isa>;
-  static constexpr Index kReadyBytes = kSliceBlocks<Isa> * kUnpacked;
+  /// What prepare() makes of a block: two float32 for each column, then the codes as bytes.
+  static constexpr Index kColumns = kPanel<Isa> * static_cast<Index>(sizeof(float));
+  static constexpr Index kReadyBlock = 2 * kColumns + kInt8Block * kPanel<Isa>;
 };
 
 /// See byte_tile.hpp.
@@ -31,12 +30,20 @@ struct Int4Format : CodeFormat<Isa> {
   static constexpr int kVectors = Isa::kTileVectors;
   static constexpr Index kBlocks = 1;
   static constexpr Index kBytes = int4_block_bytes(kPanel<Isa>);
-  static constexpr Index kReady = Base::kUnpacked;
+  static constexpr Index kReady = Base::kReadyBlock;
+  static constexpr Index kReadyBytes = kSliceBlocks<Isa> * kReady;
 
   static void prepare(const ByteTile& t, std::byte* ready) noexcept {
+    const std::byte* panel = t.panel;
     for (Index block = 0; block < t.blocks; ++block) {
-      unpack_codes<Isa>(t.panel + block * kBytes + int4_weights(kPanel<Isa>),
-                        ready + block * kReady);
+      V scales[kVectors];
+      V offsets[kVectors];
+      load(panel, scales, offsets);
+      store_columns<Isa>(scales, ready);
+      store_columns<Isa>(offsets, ready + Base::kColumns);
+      unpack_codes<Isa>(panel + int4_weights(kPanel<Isa>), ready + 2 * Base::kColumns);
+      panel += kBytes;
+      ready += kReady;
     }
   }
 
@@ -48,7 +55,10 @@ struct Int4Format : CodeFormat<Isa> {
     for (Index block = 0; block < t.blocks; ++block) {
       Ints<Isa> sums[kVectors];
       multiply_packed_codes<Isa>(panel + int4_weights(kPanel<Isa>), row, sums);
-      add(panel, row, sums, acc);
+      V scales[kVectors];
+      V offsets[kVectors];
+      load(panel, scales, offsets);
+      add(row, sums, scales, offsets, acc);
       panel += kBytes;
       row += Block::kBytesOfBlock;
     }
@@ -56,24 +66,33 @@ struct Int4Format : CodeFormat<Isa> {
   }
 
   template <int kRows>
-  [[gnu::always_inline]] static void tile(const std::byte* panel, const std::byte* ready,
-                                          Index /*one*/, const std::byte* const* rows,
+  static void rows(const ByteTile& t) noexcept {
+    byte_tile<Isa, Int4Format, kRows>(t);
+  }
+
+  template <int kRows>
+  [[gnu::always_inline]] static void tile(const std::byte* /*panel*/, const std::byte* ready,
+                                          const std::byte* const* rows,
                                           V (*acc)[kVectors]) noexcept {
     Ints<Isa> sums[kRows][kVectors];
-    multiply_codes<Isa, kRows>(ready, rows, sums);
+    multiply_codes<Isa, kRows>(ready + 2 * Base::kColumns, rows, sums);
+    V scales[kVectors];
+    V offsets[kVectors];
+    load_columns<Isa>(ready, scales);
+    load_columns<Isa>(ready + Base::kColumns, offsets);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      add(panel, rows[r], sums[r], acc[r]);
+      add(rows[r], sums[r], scales, offsets, acc[r]);
     }
   }
 
  private:
-  [[gnu::always_inline]] static void add(const std::byte* panel, const std::byte* row,
-                                         const Ints<Isa>* sums, V* acc) noexcept {
-    V scales[kVectors];
-    V offsets[kVectors];
+  [[gnu::always_inline]] static void load(const std::byte* panel, V* scales, V* offsets) noexcept {
     load_halves<Isa>(panel, scales);
     load_halves<Isa>(panel + int4_offsets(kPanel<Isa>), offsets);
+  }
+  [[gnu::always_inline]] static void add(const std::byte* row, const Ints<Isa>* sums,
+                                         const V* scales, const V* offsets, V* acc) noexcept {
     const V scale(Block::head(row).scale);
     const V total(Block::head(row).total);
 #pragma GCC unroll 4

@@ -45,8 +45,13 @@ struct Int8Format {
   static void row(const ByteTile& t) noexcept { byte_tile<Isa, Int8Format, 1>(t); }
 
   template <int kRows>
+  static void rows(const ByteTile& t) noexcept {
+    byte_tile<Isa, Int8Format, kRows>(t);
+  }
+
+  template <int kRows>
   [[gnu::always_inline]] static void tile(const std::byte* panel, const std::byte* ready,
-                                          Index /*one*/, const std::byte* const* rows,
+                                          const std::byte* const* rows,
                                           V (*acc)[kVectors]) noexcept {
     Ints<Isa> sums[kRows][kVectors];
     const std::byte* weights = panel + int8_weights(kPanel<Isa>);

@@ -19,19 +19,31 @@ struct Q4kFormat : CodeFormat<Isa> {
   static constexpr int kVectors = Isa::kTileVectors;
   static constexpr Index kBlocks = kQ4kBlocks;
   static constexpr Index kBytes = q4k_block_bytes(kPanel<Isa>);
-  static constexpr Index kReady = kBlocks * Base::kUnpacked;
+  /// Two float32 for each column, and the blocks.
+  static constexpr Index kReady = 2 * Base::kColumns + kBlocks * Base::kReadyBlock;
+  static constexpr Index kReadyBytes = kSliceBlocks<Isa> / kBlocks * kReady;
 
   static void prepare(const ByteTile& t, std::byte* ready) noexcept {
-    for (Index block = 0; block < t.blocks; ++block) {
-      unpack_codes<Isa>(t.panel + block / kBlocks * kBytes +
-                            q4k_small(block % kBlocks, kPanel<Isa>) + q4k_codes(kPanel<Isa>),
-                        ready + block * Base::kUnpacked);
+    const std::byte* panel = t.panel;
+    for (Index left = t.blocks; left > 0; left -= kBlocks) {
+      V columns[2][kVectors];
+      load(panel, columns[0], columns[1]);
+      ready = store(columns, ready);
+      for (Index block = 0; block < kBlocks; ++block) {
+        const std::byte* small = panel + q4k_small(block, kPanel<Isa>);
+        widen(small, columns[0]);
+        widen(small + kPanel<Isa>, columns[1]);
+        ready = store(columns, ready);
+        unpack_codes<Isa>(small + q4k_codes(kPanel<Isa>), ready);
+        ready += kInt8Block * kPanel<Isa>;
+      }
+      panel += kBytes;
     }
   }
 
   static void row(const ByteTile& t) noexcept {
-    V acc[1][kVectors];
-    load_sums<Isa>(t.init, 0, acc[0]);
+    V acc[kVectors];
+    load_sums<Isa>(t.init, 0, acc);
     const std::byte* panel = t.panel;
     const std::byte* row = t.rows;
     for (Index left = t.blocks; left > 0; left -= kBlocks) {
@@ -42,84 +54,148 @@ struct Q4kFormat : CodeFormat<Isa> {
       for (Index block = 0; block < count; ++block) {
         Ints<Isa> sums[kVectors];
         multiply_packed_codes<Isa>(small + q4k_codes(kPanel<Isa>), row, sums);
-        scale(small, row, sums, scaled);
-        shift(small, row, shifted);
+        V factors[kVectors];
+        widen(small, factors);
+        scale(row, sums, factors, scaled);
+        widen(small + kPanel<Isa>, factors);
+        shift(row, factors, shifted);
         small += q4k_small_bytes(kPanel<Isa>);
         row += Block::kBytesOfBlock;
       }
-      add<1>(panel, &scaled, &shifted, acc);
+      V scales[kVectors];
+      V offsets[kVectors];
+      load(panel, scales, offsets);
+      add(scales, scaled, acc);
+      add(offsets, shifted, acc);
       panel += kBytes;
     }
-    store_sums<Isa>(acc[0], t.c);
+    store_sums<Isa>(acc, t.c);
   }
 
+  /// For each large block the sums of scaled blocks and then those of the shifts. They are added to c in memory: with the sums of all
+  /// rows and of the inner products besides there are more than registers, and products of many rows took 1.4 times as long.
   template <int kRows>
-  [[gnu::always_inline]] static void tile(const std::byte* panel, const std::byte* ready,
-                                          Index count, const std::byte* const* rows,
-                                          V (*acc)[kVectors]) noexcept {
-    V scaled[kRows][kVectors];
-    V shifted[kRows][kVectors];
-    const std::byte* at[kRows];
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      at[r] = rows[r];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        scaled[r][v] = shifted[r][v] = V(0.0F);
-      }
-    }
-    for (Index block = 0; block < count; ++block) {
-      const std::byte* small = panel + q4k_small(block, kPanel<Isa>);
-      Ints<Isa> sums[kRows][kVectors];
-      multiply_codes<Isa, kRows>(ready + block * Base::kUnpacked, at, sums);
+  static void rows(const ByteTile& t) noexcept {
+    const std::byte* ready = t.ready;
+    Rows from = t.init;
+    for (Index block = 0; block < t.blocks; block += kBlocks) {
+      const Index count = t.blocks - block < kBlocks ? t.blocks - block : kBlocks;
+      const std::byte* rows[kRows];
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
-        scale(small, at[r], sums[r], scaled[r]);
-        shift(small, at[r], shifted[r]);
-        at[r] += Block::kBytesOfBlock;
+        rows[r] = t.rows + r * t.row_bytes + block * Block::kBytesOfBlock;
       }
+      add_scaled<kRows>(t, ready, count, rows, from);
+      from = {t.c, t.c_stride};
+      add_shifts<kRows>(t, ready, count, rows);
+      ready += kReady;
     }
-    add<kRows>(panel, scaled, shifted, acc);
   }
 
  private:
-  /// Adds s (f I), of a product of whole numbers that is exact.
-  [[gnu::always_inline]] static void scale(const std::byte* small, const std::byte* row,
-                                           const Ints<Isa>* sums, V* scaled) noexcept {
-    Ints<Isa> factors[kVectors];
-    DotOf<Isa>::widen(small, factors);
-    const V s(Block::head(row).scale);
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      scaled[v] = madd<Isa>(xsimd::to_float(sums[v] * factors[v]), s, scaled[v]);
-    }
+  [[gnu::always_inline]] static void load(const std::byte* panel, V* scales, V* offsets) noexcept {
+    load_halves<Isa>(panel, scales);
+    load_halves<Isa>(panel + int4_offsets(kPanel<Isa>), offsets);
   }
-  /// Adds (S s) g.
-  [[gnu::always_inline]] static void shift(const std::byte* small, const std::byte* row,
-                                           V* shifted) noexcept {
-    Ints<Isa> factors[kVectors];
-    DotOf<Isa>::widen(small + kPanel<Isa>, factors);
-    const V total(Block::head(row).total);
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      shifted[v] = madd<Isa>(xsimd::to_float(factors[v]), total, shifted[v]);
+  [[gnu::always_inline]] static std::byte* store(const V (*columns)[kVectors],
+                                                 std::byte* to) noexcept {
+    store_columns<Isa>(columns[0], to);
+    store_columns<Isa>(columns[1], to + Base::kColumns);
+    return to + 2 * Base::kColumns;
+  }
+  /// Whole numbers of a byte.
+  [[gnu::always_inline]] static void widen(const std::byte* at, V* to) noexcept {
+    Ints<Isa> whole[kVectors];
+    DotOf<Isa>::widen(at, whole);
+    to[0] = xsimd::to_float(whole[0]);
+    to[1] = xsimd::to_float(whole[1]);
+  }
+  template <int kRows>
+  [[gnu::always_inline]] static void clear(V (*part)[kVectors]) noexcept {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows * kVectors; ++i) {
+      part[i / kVectors][i % kVectors] = V(0.0F);
     }
   }
   template <int kRows>
-  [[gnu::always_inline]] static void add(const std::byte* panel, const V (*scaled)[kVectors],
-                                         const V (*shifted)[kVectors],
-                                         V (*acc)[kVectors]) noexcept {
-    V scales[kVectors];
-    V offsets[kVectors];
-    load_halves<Isa>(panel, scales);
-    load_halves<Isa>(panel + int4_offsets(kPanel<Isa>), offsets);
+  [[gnu::always_inline]] static void add_scaled(const ByteTile& t, const std::byte* ready,
+                                                Index count, const std::byte* const* rows,
+                                                const Rows& from) noexcept {
+    V part[kRows][kVectors];
+    clear<kRows>(part);
+    const std::byte* block = ready + 2 * Base::kColumns;
+    for (Index offset = 0; offset < count * Block::kBytesOfBlock; offset += Block::kBytesOfBlock) {
+      const std::byte* at[kRows];
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        at[r] = rows[r] + offset;
+      }
+      Ints<Isa> sums[kRows][kVectors];
+      multiply_codes<Isa, kRows>(block + 2 * Base::kColumns, at, sums);
+      V factors[kVectors];
+      load_columns<Isa>(block, factors);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        scale(at[r], sums[r], factors, part[r]);
+      }
+      block += Base::kReadyBlock;
+    }
+    finish<kRows>(t, ready, from, part);
+  }
+  template <int kRows>
+  [[gnu::always_inline]] static void add_shifts(const ByteTile& t, const std::byte* ready,
+                                                Index count,
+                                                const std::byte* const* rows) noexcept {
+    V part[kRows][kVectors];
+    clear<kRows>(part);
+    const std::byte* block = ready + 2 * Base::kColumns;
+    for (Index offset = 0; offset < count * Block::kBytesOfBlock; offset += Block::kBytesOfBlock) {
+      V factors[kVectors];
+      load_columns<Isa>(block + Base::kColumns, factors);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        shift(rows[r] + offset, factors, part[r]);
+      }
+      block += Base::kReadyBlock;
+    }
+    finish<kRows>(t, ready + Base::kColumns, {t.c, t.c_stride}, part);
+  }
+  /// Adds s (f I); f I is exact.
+  [[gnu::always_inline]] static void scale(const std::byte* row, const Ints<Isa>* sums,
+                                           const V* factors, V* scaled) noexcept {
+    const V s(Block::head(row).scale);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      scaled[v] = madd<Isa>(xsimd::to_float(sums[v]) * factors[v], s, scaled[v]);
+    }
+  }
+  /// Adds (S s) g.
+  [[gnu::always_inline]] static void shift(const std::byte* row, const V* factors,
+                                           V* shifted) noexcept {
+    const V total(Block::head(row).total);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      shifted[v] = madd<Isa>(factors[v], total, shifted[v]);
+    }
+  }
+  /// Adds what the blocks of a large block make, times its own numbers.
+  [[gnu::always_inline]] static void add(const V* own, const V* part, V* acc) noexcept {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      acc[v] = madd<Isa>(own[v], part[v], acc[v]);
+    }
+  }
+  template <int kRows>
+  [[gnu::always_inline]] static void finish(const ByteTile& t, const std::byte* columns,
+                                            const Rows& from, const V (*part)[kVectors]) noexcept {
+    V own[kVectors];
+    load_columns<Isa>(columns, own);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        acc[r][v] = madd<Isa>(scales[v], scaled[r][v], acc[r][v]);
-        acc[r][v] = madd<Isa>(offsets[v], shifted[r][v], acc[r][v]);
-      }
+      V acc[kVectors];
+      load_sums<Isa>(from, r, acc);
+      add(own, part[r], acc);
+      store_sums<Isa>(acc, t.c + r * t.c_stride);
     }
   }
 };

@@ -231,49 +231,54 @@ void take_int4(const PanelPart& from, CodedBlock& to) noexcept {
 
 // --------------------------------------------------------------------------------------------- Q4_K
 
-/// A block of GGUF: scale d, offset dmin (which is subtracted), 12 bytes with six bits of two factors for each of eight blocks, and
-/// codes, of which 32 bytes have those of two blocks.
-struct FileQ4k {
-  static constexpr Index kOffset = 2, kFactors = 4, kCodes = 16;
-  static constexpr std::uint16_t kSign = 0x8000;
+// A block of GGUF: scale d, offset dmin (which is subtracted), 12 bytes with six bits of two factors for each of eight blocks, and
+// codes, of which 32 bytes have those of two blocks.
+inline constexpr Index kQ4kOffset = 2;
+inline constexpr Index kQ4kFactors = 4;
+inline constexpr Index kQ4kCodes = 16;
+inline constexpr Index kQ4kFileBytes = kQ4kCodes + kQ4kInputs / 2;
+inline constexpr std::uint16_t kHalfSign = 0x8000;
 
-  /// A factor of block b: of scales for kind 0, of offsets for kind 1. Of the last four blocks two bits are above those of the first.
-  static unsigned factor(const std::byte* file, Index b, Index kind) noexcept {
-    const auto at = [&](Index i) { return std::to_integer<unsigned>(file[kFactors + i]); };
-    return b < 4 ? at(b + 4 * kind) & 63U
-                 : (at(b + 4) >> 4 * kind & 15U) | at(b - 4 + 4 * kind) >> 6U << 4U;
+/// A factor of block b: of scales for kind 0, of offsets for kind 1. Of the last four blocks two bits are above those of the first.
+static inline unsigned q4k_factor(const std::byte* file, Index b, Index kind) noexcept {
+  const auto at = [&](Index i) { return std::to_integer<unsigned>(file[kQ4kFactors + i]); };
+  return b < 4 ? at(b + 4 * kind) & 63U
+               : (at(b + 4) >> 4 * kind & 15U) | at(b - 4 + 4 * kind) >> 6U << 4U;
+}
+
+/// Adds a factor to bytes that are zero.
+static inline void add_q4k_factor(std::byte* file, Index b, Index kind, unsigned factor) noexcept {
+  const auto add = [&](Index i, unsigned bits) {
+    file[kQ4kFactors + i] |= static_cast<std::byte>(bits);
+  };
+  if (b < 4) {
+    add(b + 4 * kind, factor);
+  } else {
+    add(b + 4, (factor & 15U) << 4 * kind);
+    add(b - 4 + 4 * kind, factor >> 4U << 6U);
   }
-  /// Adds it to bytes that are zero.
-  static void add_factor(std::byte* file, Index b, Index kind, unsigned factor) noexcept {
-    const auto add = [&](Index i, unsigned bits) {
-      file[kFactors + i] |= static_cast<std::byte>(bits);
-    };
-    if (b < 4) {
-      add(b + 4 * kind, factor);
-    } else {
-      add(b + 4, (factor & 15U) << 4 * kind);
-      add(b - 4 + 4 * kind, factor >> 4U << 6U);
-    }
-  }
-  static Index code(Index b, Index i) noexcept { return kCodes + b / 2 * kInt8Block + i; }
-};
+}
+
+/// Where the file has code i of block b, with that of another block.
+static constexpr Index q4k_file_code(Index b, Index i) noexcept {
+  return kQ4kCodes + b / 2 * kInt8Block + i;
+}
 
 template <class Isa>
 bool keep_q4k(const PanelPart& to, const std::byte* file) noexcept {
   std::byte* large = to.panel + to.first / kQ4kInputs * q4k_block_bytes(kPanel<Isa>);
   const Index place = int8_scale_place(to.column, kPanel<Isa>);
   const std::uint16_t scale = read_half(file);
-  const std::uint16_t offset = read_half(file + FileQ4k::kOffset) ^ FileQ4k::kSign;
+  const std::uint16_t offset = read_half(file + kQ4kOffset) ^ kHalfSign;
   std::memcpy(large + place, &scale, sizeof scale);
   std::memcpy(large + int4_offsets(kPanel<Isa>) + place, &offset, sizeof offset);
   for (Index b = 0; b < kQ4kBlocks; ++b) {
     std::byte* small = large + q4k_small(b, kPanel<Isa>);
     for (Index kind = 0; kind < 2; ++kind) {
-      small[to.column + kind * kPanel<Isa>] =
-          static_cast<std::byte>(FileQ4k::factor(file, b, kind));
+      small[to.column + kind * kPanel<Isa>] = static_cast<std::byte>(q4k_factor(file, b, kind));
     }
     for (Index i = 0; i < kInt8Block; ++i) {
-      const auto both = std::to_integer<unsigned>(file[FileQ4k::code(b, i)]);
+      const auto both = std::to_integer<unsigned>(file[q4k_file_code(b, i)]);
       CodeColumn<Isa>{to.column}.write(small + q4k_codes(kPanel<Isa>), i,
                                        static_cast<int>(both >> 4 * (b % 2) & 15U));
     }
@@ -286,20 +291,19 @@ void take_q4k(const PanelPart& from, std::byte* file) noexcept {
   const std::byte* large = from.panel + from.first / kQ4kInputs * q4k_block_bytes(kPanel<Isa>);
   const Index place = int8_scale_place(from.column, kPanel<Isa>);
   const std::uint16_t scale = read_half(large + place);
-  const std::uint16_t offset =
-      read_half(large + int4_offsets(kPanel<Isa>) + place) ^ FileQ4k::kSign;
-  std::memset(file, 0, FileQ4k::kCodes + kQ4kInputs / 2);
+  const std::uint16_t offset = read_half(large + int4_offsets(kPanel<Isa>) + place) ^ kHalfSign;
+  std::memset(file, 0, kQ4kFileBytes);
   std::memcpy(file, &scale, sizeof scale);
-  std::memcpy(file + FileQ4k::kOffset, &offset, sizeof offset);
+  std::memcpy(file + kQ4kOffset, &offset, sizeof offset);
   for (Index b = 0; b < kQ4kBlocks; ++b) {
     const std::byte* small = large + q4k_small(b, kPanel<Isa>);
     for (Index kind = 0; kind < 2; ++kind) {
-      FileQ4k::add_factor(file, b, kind,
-                          std::to_integer<unsigned>(small[from.column + kind * kPanel<Isa>]));
+      add_q4k_factor(file, b, kind,
+                     std::to_integer<unsigned>(small[from.column + kind * kPanel<Isa>]));
     }
     for (Index i = 0; i < kInt8Block; ++i) {
       const int code = CodeColumn<Isa>{from.column}.read(small + q4k_codes(kPanel<Isa>), i);
-      file[FileQ4k::code(b, i)] |= static_cast<std::byte>(code << 4 * (b % 2));
+      file[q4k_file_code(b, i)] |= static_cast<std::byte>(code << 4 * (b % 2));
     }
   }
 }
