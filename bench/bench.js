@@ -1,9 +1,11 @@
 // npm run bench: this library alone, by host and variant.
 //
 //   node bench/bench.js [--node] [--browser] [--native] [--quick] [--smoke] [--no-build] [--against=dist] [filter]
+//   node bench/bench.js --gate | --keep [--no-build] [filter]
 //
 // The filter is a part of the names of cases. Without a host, all of them. --against=dist times the package in another
-// folder beside this one, in the same pages and processes.
+// folder beside this one, in the same pages and processes. --gate compares kernels with those of the last release, which
+// --keep wrote.
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tools/environment.js';
@@ -11,10 +13,11 @@ import { buildBench, buildNativeBench } from './build.js';
 import { cases, smoke } from './cases.js';
 import { openBrowser, openNode } from './hosts.js';
 import { summarize } from './measure.js';
+import { LIMIT, REPEATS, gate, keep } from './gate.js';
 import { nativeTable } from './native.js';
 import { caseHead, caseRows, circumstances, derived, textTable } from './report.js';
 
-const flags = ['node', 'browser', 'native', 'quick', 'smoke', 'no-build'];
+const flags = ['node', 'browser', 'native', 'quick', 'smoke', 'no-build', 'gate', 'keep'];
 
 function parse(args) {
   const options = Object.fromEntries(flags.map((name) => [name, args.includes(`--${name}`)]));
@@ -113,7 +116,23 @@ function againstRows(results) {
   );
 }
 
+/** Whether no kernel is slower than in the last release. */
+async function runGate({ filter }) {
+  const command = ['node bench/bench.js', ...process.argv.slice(2)].join(' ');
+  const { text, slow } = await gate(filter);
+  console.log(`${text}\n\n${await circumstances({ command, hosts: [`Node ${process.version}`] })}`);
+  if (slow.length > 0) {
+    throw new Error(
+      `slower than ${LIMIT} of the last release in ${REPEATS} repeats:\n${slow.join('\n')}`,
+    );
+  }
+}
+
 async function main(options) {
+  if (options.gate || options.keep) {
+    if (!options['no-build']) await buildBench({ all: false });
+    return options.keep ? keep() : runGate(options);
+  }
   if (!options['no-build']) {
     await buildBench({ all: !options.smoke });
     if (options.native) await buildNativeBench();
@@ -144,6 +163,7 @@ async function main(options) {
   }
   const command = ['node bench/bench.js', ...process.argv.slice(2)].join(' ');
   console.log(`\n${await circumstances({ command, hosts: described })}`);
+  return undefined;
 }
 
 try {

@@ -1,5 +1,6 @@
 // Builds what the benchmarks run. Targets that nobody else needs are built here and nowhere else.
 import { buildPackage, buildWasm } from '../tools/build.js';
+import { cmake } from '../tools/build/cmake.js';
 import { must, run, step } from '../tools/run.js';
 
 /** The kernels as plain modules; with `all`, the package first. */
@@ -9,12 +10,13 @@ export async function buildBench({ all = true } = {}) {
     await buildPackage();
   }
   await step('build bench modules', () =>
-    must('cmake', [
-      ...['--build', '--preset', 'wasm'],
-      ...['--target', 'bench_simd', '--target', 'bench_relaxed'],
-    ]),
+    cmake('wasm', ['bench_simd', 'bench_relaxed'], ['-DQKV_BUILD_TESTS=ON']),
   );
 }
+
+/** The program that reads language models natively. */
+export const buildModelProgram = () =>
+  step('build the model program', () => cmake('native', ['qkv_bench_model']));
 
 /** Whether Google Benchmark was there when CMake looked. */
 async function haveNativeBench() {

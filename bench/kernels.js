@@ -1,9 +1,12 @@
 // The core's kernels without the package around them, from build/wasm/bench/bench_<variant>.wasm.
 
 /** In the order of WeightFormat. */
-const formats = ['f32', 'bf16', 'int8'];
+export const formats = ['f32', 'bf16', 'int8', 'f16', 'int4'];
 
-/** `{ peak, gemm, product, read }` of a variant, from its bytes. */
+/** In the order of Elementwise in wasm_kernels.cpp. */
+export const elementwise = ['softmax', 'gelu', 'layernorm', 'rmsnorm', 'rotary'];
+
+/** `{ peak, gemm, product, attention, elementwise, read }` of a variant, from its bytes. */
 export async function loadKernels(bytes) {
   // What the C library could ask of its host; nothing here does.
   const nothing = new Proxy({}, { get: () => () => 0 });
@@ -11,6 +14,11 @@ export async function loadKernels(bytes) {
   const { instance } = await WebAssembly.instantiate(bytes, imports);
   const core = instance.exports;
   core._initialize?.();
+  const given = (array) => {
+    const at = core.bench_take(array.length);
+    floats(at, array.length).set(array);
+    return at;
+  };
   const floats = (pointer, count) => new Float32Array(core.memory.buffer, pointer, count);
   return {
     /** One call of the roof: `run()` and the floating-point operations in it. */
@@ -34,7 +42,7 @@ export async function loadKernels(bytes) {
         output: () => floats(to, m * n).slice(),
       };
     },
-    /** y[m, n] = x[m, k] w[k, n], w packed beforehand in a format: 'f32', 'bf16' or 'int8'. */
+    /** y[m, n] = x[m, k] w[k, n], w packed beforehand in a format: one of `formats`. */
     product({ format, m, n, k }, x, w) {
       const raw = core.bench_take(k * n);
       floats(raw, k * n).set(w);
@@ -48,6 +56,23 @@ export async function loadKernels(bytes) {
         run: () => core.bench_multiply(packed, m, from, to),
         output: () => floats(to, m * n).slice(),
       };
+    },
+    /** Of [heads, rows, width] on [heads, keys, width], causal: the last row sees all keys. */
+    attention({ heads, rows, keys, width }, q, k, v) {
+      const [atQ, atK, atV] = [q, k, v].map(given);
+      const to = core.bench_take(q.length);
+      const run = () => core.bench_attention(heads, rows, keys, width, atQ, atK, atV, to);
+      if (!run()) throw new Error('attention was refused');
+      return { run, output: () => floats(to, q.length).slice() };
+    },
+    /** One of `elementwise` on [rows, width]. */
+    elementwise({ name, rows, width }, x) {
+      const from = given(x);
+      const to = core.bench_take(x.length);
+      const op = elementwise.indexOf(name);
+      const run = () => core.bench_elementwise(op, rows, width, from, to);
+      if (!run()) throw new Error(`${name} was refused`);
+      return { run, output: () => floats(to, x.length).slice() };
     },
     /** Reads so many bytes, and does nothing else. */
     read({ bytes }) {

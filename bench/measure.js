@@ -47,7 +47,7 @@ export function summarize(times) {
 }
 
 /**
- * Times contestants, { name: () => any }, in turns A B A B. Resolves to { name: summary }, times in
+ * Times contestants, { name: () => any }, in turns A B A B. Resolves to { name: summary with rounds }, times in
  * milliseconds for one call. `sample` is how long one turn of one of them lasts, at least one call. A
  * contestant that times itself is { sample(milliseconds) } and gives its own milliseconds for one call.
  */
@@ -65,5 +65,7 @@ export async function compare(contestants, { rounds = 9, sample = 60 } = {}) {
       times[name].push(await time);
     }
   }
-  return Object.fromEntries(entries.map(([name]) => [name, summarize(times[name])]));
+  return Object.fromEntries(
+    entries.map(([name]) => [name, { ...summarize(times[name]), rounds: times[name] }]),
+  );
 }

@@ -2,13 +2,18 @@
 // the roof and the matrix product of the projections. A module of plain exports for each variant.
 #include <emscripten/emscripten.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "isa/isa_dispatch.hpp"
 #include "packed_product.hpp"
 #include "peak.hpp"
+#include "qkv/qkv.hpp"
 
 namespace {
+
+using qkv::Status;
+using qkv::TensorView;
 
 using qkv::kernels::GemmArgs;
 using qkv::kernels::Index;
@@ -19,6 +24,30 @@ struct Isa {
   using Arch = xsimd::wasm;
   static constexpr Madd kMadd = QKV_BENCH_MADD;
 };
+
+/// Of all calls; it has the memory that they take beside their arguments.
+qkv::Workspace& workspace() {
+  static qkv::Workspace shared;
+  return shared;
+}
+
+enum class Elementwise : std::uint8_t { kSoftmax, kGelu, kLayerNorm, kRmsNorm, kRotary };
+
+Status elementwise(Elementwise op, TensorView<const float> x, TensorView<float> y) {
+  switch (op) {
+    case Elementwise::kSoftmax:
+      return qkv::softmax(x, y, {});
+    case Elementwise::kGelu:
+      return qkv::activate(x, y, qkv::Activation::kGelu);
+    case Elementwise::kLayerNorm:
+      return qkv::layer_norm(x, y, {});
+    case Elementwise::kRmsNorm:
+      return qkv::rms_norm(x, y, {});
+    case Elementwise::kRotary:
+      return qkv::rotary_embedding(x, y, {}, workspace());
+  }
+  return Status();
+}
 
 }  // namespace
 
@@ -72,6 +101,30 @@ EMSCRIPTEN_KEEPALIVE qkv::bench::PackedProduct* bench_product(int format, int m,
 EMSCRIPTEN_KEEPALIVE void bench_multiply(const qkv::bench::PackedProduct* product, int m,
                                          const float* x, float* y) {
   product->run(m, x, y);
+}
+
+/// Attention of queries [heads, rows, width] on keys and values [heads, keys, width]; causal, so that the last query sees all
+/// keys. False on an error.
+EMSCRIPTEN_KEEPALIVE bool bench_attention(int heads, int rows, int keys, int width, const float* q,
+                                          const float* k, const float* v, float* out) {
+  const auto view = [&](auto* data, int tokens) {
+    return TensorView(data, {1, heads, tokens, width});
+  };
+  qkv::AttentionArgs args{.q = view(q, rows),
+                          .k = view(k, keys),
+                          .v = view(v, keys),
+                          .out = view(out, rows),
+                          .options = {},
+                          .extras = {}};
+  args.options.causal = true;
+  args.options.causal_offset = keys - rows;
+  return qkv::attention(args, workspace()).ok();
+}
+
+/// An operator of the elements of [rows, width] by its number in Elementwise. False on an error.
+EMSCRIPTEN_KEEPALIVE bool bench_elementwise(int op, int rows, int width, const float* x, float* y) {
+  const auto view = [&](auto* data) { return TensorView(data, {1, 1, rows, width}); };
+  return elementwise(static_cast<Elementwise>(op), view(x), view(y)).ok();
 }
 
 /// Reads that many floats.

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { root } from '../../tools/environment.js';
 import { step } from '../../tools/run.js';
-import { buildBench } from '../build.js';
+import { buildBench, buildModelProgram } from '../build.js';
 import { openSite } from '../hosts.js';
 import { install } from '../install.js';
 import { summarize } from '../measure.js';
@@ -89,16 +89,21 @@ async function inTurns(seats, rounds, ...call) {
   return times;
 }
 
-/** What a group does with a file: { next, times: { what: { name: rounds } } }. */
+/** What a group does with a file: { next, about, times: { what: { name: rounds } } }. */
 async function timeAll(seats, { contexts, rounds }) {
   const next = {};
+  const about = {};
   for (const [name, seat] of Object.entries(seats)) next[name] = await seat.call('next');
   const times = { prompt: await inTurns(seats, rounds, 'prompt') };
   for (const context of contexts) {
     for (const seat of Object.values(seats)) await seat.call('fill', context);
     times[decodeAfter(context)] = await inTurns(seats, rounds, 'decode', context);
   }
-  return { next, times };
+  for (const [name, seat] of Object.entries(seats)) {
+    const words = await seat.call('about');
+    if (words) about[name] = words;
+  }
+  return { next, about, times };
 }
 
 /** Contestants of the same host and threads: those that are compared, and that are in memory at once. */
@@ -125,11 +130,12 @@ function byContestant(times) {
 
 /** One model file. */
 async function measureFile(names, { site, shape, format, rounds }) {
-  const result = { shape, format, failed: {}, peaks: {}, next: {}, times: {} };
+  const result = { shape, format, failed: {}, peaks: {}, next: {}, about: {}, times: {} };
   for (const group of groupsOf(names)) {
     const { seats, peaks, failed } = await assemble(group, { site, shape, format });
     try {
-      const { next, times } = await timeAll(seats, { ...shapes[shape], rounds });
+      const { next, about, times } = await timeAll(seats, { ...shapes[shape], rounds });
+      Object.assign(result.about, about);
       Object.assign(result.times, byContestant(times));
       Object.assign(result.next, next);
     } finally {
@@ -177,8 +183,11 @@ async function hostsOf({ browser, node }) {
 /** What `node bench/bench_peers.js models` does, with the options of that program. */
 export async function benchModels(options) {
   await install(versions);
-  if (!options['no-build']) await buildBench();
-  const rounds = options.quick ? 2 : 7;
+  if (!options['no-build']) {
+    if (options.browser) await buildBench();
+    if (options.node) await buildModelProgram();
+  }
+  const rounds = options.quick ? 3 : 9;
   const names = Object.keys(contestants).filter((name) => options[contestants[name].host]);
   const { files, who } = chosen(options.filter, names);
   const site = await openSite();

@@ -62,7 +62,7 @@ export async function llamaCpp({ path, shape, threads }) {
   }
   const chosen = {};
   const timed = async (what, argument) => {
-    const key = `${what} ${argument}`;
+    const key = [what, argument].join(' ').trim();
     chosen[key] ??= await faster(ways, what, argument);
     return chosen[key][what](argument);
   };
@@ -72,6 +72,10 @@ export async function llamaCpp({ path, shape, threads }) {
       for (const way of ways) await way.fill(context);
     },
     decode: (context) => timed('decode', context),
+    about: () =>
+      Object.entries(chosen)
+        .map(([what, way]) => `${what}: ${way === ways[0] ? 'separate' : 'fused'} attention`)
+        .join('; '),
     async next() {
       const [{ context, clear }] = ways;
       clear();

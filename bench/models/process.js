@@ -5,7 +5,7 @@ let seat;
 process.on('message', async ({ open, options, call, argument }) => {
   try {
     if (open) seat = await peers[open](options);
-    process.send({ value: open ? true : await seat[call](argument) });
+    process.send({ value: open ? true : await seat[call]?.(argument) });
   } catch (error) {
     process.send({ error: String(error.message ?? error) });
   }

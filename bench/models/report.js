@@ -1,102 +1,121 @@
 // The results of bench.js as Markdown: a table for each host, and ratios.
 import { circumstances, markdownTable, quoted } from '../report.js';
-import { BEFORE, DECODED, PROMPT, formats, shapes } from './shapes.js';
+import { pairedRatio, ratioCell, separateRatio } from '../ratios.js';
+import { DECODED, PROMPT, decodeAfter, shapes } from './shapes.js';
 
-const counts = { prompt: PROMPT, decode: DECODED };
-const names = { prompt: `prompt of ${PROMPT}`, decode: 'decode' };
-const perSecond = (what, ms) => (1000 * counts[what]) / ms;
+const hostNames = { browser: 'Chromium', node: 'Native' };
+
+/** What was timed of a shape, in the order of columns. */
+const whatOf = (shape) => ['prompt', ...shapes[shape].contexts.map(decodeAfter)];
+const titleOf = (what) =>
+  what === 'prompt' ? `prompt of ${PROMPT}` : `decode after ${what.split(' ').at(-1)}`;
+const perSecond = (what, ms) => (1000 * (what === 'prompt' ? PROMPT : DECODED)) / ms;
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x.toPrecision(3));
 
 /** Tokens per second: the median, and the fastest of all rounds. */
 const cell = (what, { median, fastest }) =>
   `**${digits(perSecond(what, median))}** (${digits(perSecond(what, fastest))})`;
 
-const isOurs = (name) => name.startsWith('qkv');
+export const isOurs = (name) => name.startsWith('qkv');
 
-function table(results, { contestants, host }) {
+/** Everybody's speeds with the files of one shape. */
+function table(results, { contestants, host, shape }) {
   const who = Object.keys(contestants).filter((name) => contestants[name].host === host);
-  const rows = who.flatMap((name) =>
-    formats.map((format) => {
-      const of = (shape) => results.find((one) => one.shape === shape && one.format === format);
-      const cells = Object.keys(shapes).flatMap((shape) => {
-        const { times = {}, peaks = {} } = of(shape) ?? {};
-        const speeds = ['prompt', 'decode'].map((what) =>
-          times[name] ? cell(what, times[name][what]) : '–',
-        );
-        return [...speeds, peaks[name] ? (peaks[name] / 2 ** 20).toFixed(0) : '–'];
-      });
-      return [name, format, ...cells];
-    }),
+  const files = results.filter((one) => one.shape === shape);
+  const rows = files.flatMap(({ format, times, peaks }) =>
+    who
+      .filter((name) => times[name])
+      .map((name) => [
+        ...[format, name],
+        ...whatOf(shape).map((what) => cell(what, times[name][what])),
+        peaks[name] ? (peaks[name] / 2 ** 20).toFixed(0) : '–',
+      ]),
   );
-  const head = Object.keys(shapes).flatMap((shape) => [
-    ...['prompt', 'decode'].map((what) => `${shape}, ${names[what]}`),
-    `${shape}, peak MiB`,
-  ]);
-  const measured = rows.filter((row) => row.slice(2).some((text) => text !== '–'));
-  return markdownTable(['who', 'weights', ...head], measured);
+  if (rows.length === 0) return [];
+  const head = ['weights', 'who', ...whatOf(shape).map(titleOf), 'peak MiB'];
+  return [`### ${shape}`, '', markdownTable(head, rows), ''];
 }
 
-/** Whose medians are compared: ours over that of the fastest of the rivals. */
-const compared = [
-  {
-    ...{ shape: '110M', what: 'decode', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
-    rivals: { host: 'browser', threads: 1 },
-  },
-  {
-    ...{ shape: '110M', what: 'prompt', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
-    rivals: { host: 'browser', threads: 1 },
-  },
-  {
-    ...{ shape: '110M', what: 'prompt', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
-    rivals: { host: 'browser', threads: 1, name: /^wllama 1/, format: 'Q8_0' },
-  },
-  {
-    ...{ shape: '15M', what: 'decode', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
-    rivals: { host: 'browser', threads: 1 },
-  },
-  {
-    ...{ shape: '110M', what: 'prompt', ours: ['qkv native 1 thread', 'F32'] },
-    rivals: { host: 'node', threads: 1, format: 'F32' },
-  },
-  {
-    ...{ shape: '110M', what: 'decode', ours: ['qkv native 1 thread', 'Q8_0'] },
-    rivals: { host: 'node', threads: 1, format: 'Q8_0' },
-  },
-  {
-    ...{ shape: '110M', what: 'decode', ours: ['qkv relaxed 2 threads', 'Q8_0'] },
-    rivals: { name: /^qkv relaxed 1/, format: 'Q8_0' },
-  },
-];
+/** Contestants that are compared with one of ours: of the same host, with as many threads. */
+const rivalsOf = (ours, contestants) =>
+  Object.keys(contestants).filter(
+    (name) =>
+      !isOurs(name) &&
+      contestants[name].host === contestants[ours].host &&
+      contestants[name].threads === contestants[ours].threads,
+  );
 
-/** Everybody whom a rule means, the fastest first: { name, format, ms }. */
-function ranked(results, { shape, what, rivals, contestants }) {
-  const { host, threads, format, name: pattern } = rivals;
-  const list = results
-    .filter((one) => one.shape === shape && (!format || one.format === format))
-    .flatMap((one) =>
-      Object.entries(one.times).map(([name, times]) => ({
-        ...{ name, format: one.format, ms: times[what].median },
-      })),
-    )
-    .filter(({ name }) => {
-      if (pattern) return pattern.test(name);
-      return (
-        !isOurs(name) && contestants[name].host === host && contestants[name].threads === threads
-      );
-    });
-  return list.sort((a, b) => a.ms - b.ms);
+/** The fastest of these contestants in these files by median: { name, format, time }; undefined if nobody was timed. */
+function fastest(files, names, what) {
+  const all = files.flatMap(({ format, times }) =>
+    names
+      .filter((name) => times[name]?.[what])
+      .map((name) => ({ name, format, time: times[name][what] })),
+  );
+  return all.sort((a, b) => a.time.median - b.time.median)[0];
 }
 
-function ratios(results, contestants) {
-  return compared.map(({ shape, what, ours: [name, format], rivals }) => {
-    const own = results.find((one) => one.shape === shape && one.format === format)?.times[name];
-    const [best] = ranked(results, { shape, what, rivals, contestants });
-    const speed = best && digits(perSecond(what, best.ms));
-    const rival = best ? `${best.name}, ${best.format}, ${speed} tokens/s` : 'no one measured';
-    const ratio = own && best ? `**${(best.ms / own[what].median).toFixed(2)}x**` : 'not measured';
-    return [`${shape}, ${names[what]}`, `${name}, ${format}`, rival, ratio];
-  });
+/**
+ * For each file, thing that was timed, and contestant of ours: the fastest rival in the same format, whose rounds are pairs with
+ * ours, and the fastest in any format, each with its ratio.
+ */
+export function ratiosOf(results, contestants) {
+  return results.flatMap((file) =>
+    Object.keys(file.times)
+      .filter(isOurs)
+      .flatMap((ours) =>
+        whatOf(file.shape).map((what) => {
+          const own = file.times[ours][what];
+          const rivals = rivalsOf(ours, contestants);
+          const files = results.filter(({ shape }) => shape === file.shape);
+          const compared = (best) => {
+            if (!best) return undefined;
+            const ratio = best.format === file.format ? pairedRatio : separateRatio;
+            return { ...best, ...ratio(own.rounds, best.time.rounds) };
+          };
+          return {
+            ...{ shape: file.shape, format: file.format, what, ours, own },
+            same: compared(fastest([file], rivals, what)),
+            any: compared(fastest(files, rivals, what)),
+          };
+        }),
+      ),
+  );
 }
+
+function ratioRows(results, { contestants, host }) {
+  const told = (what, rival, words) =>
+    rival ? `${ratioCell(rival)}<br>${words}, ${digits(perSecond(what, rival.time.median))}` : '–';
+  return ratiosOf(results, contestants)
+    .filter(({ ours }) => contestants[ours].host === host)
+    .map(({ shape, format, what, ours, own, same, any }) => [
+      ...[`${shape}, ${format}`, titleOf(what), ours, digits(perSecond(what, own.median))],
+      told(what, same, same?.name),
+      told(what, any, `${any?.name}, ${any?.format}`),
+    ]);
+}
+
+/** What two threads gain over one: rounds of different groups. */
+function threadRows(results, { contestants, host }) {
+  return results.flatMap(({ shape, format, times }) =>
+    Object.keys(times)
+      .filter((name) => contestants[name].host === host && contestants[name].threads > 1)
+      .flatMap((name) => {
+        const one = times[name.replace(/\d+ threads$/, '1 thread')];
+        if (!one) return [];
+        const cells = whatOf(shape).map((what) => {
+          const { ratio, interval } = separateRatio(times[name][what].rounds, one[what].rounds);
+          const range = interval.map((x) => x.toFixed(2)).join('–');
+          return `${titleOf(what)} **${ratio.toFixed(2)}x** (${range})`;
+        });
+        return [[`${shape}, ${format}`, name, cells.join('<br>')]];
+      }),
+  );
+}
+
+/** How contestants computed a file, and what share of decoding is copies of the cache. */
+const methods = ({ shape, format, about = {} }) =>
+  Object.entries(about).map(([name, words]) => `- ${shape} ${format}, ${name}: ${words}`);
 
 /** Who names which next token after the prompt, and how busy the machine was. */
 function agreement({ shape, format, next, load }) {
@@ -123,17 +142,31 @@ export async function report(results, { versions, contestants, hosts }) {
     '',
     await circumstances({ command, hosts, versions }),
     '',
-    `Tokens per second: **median** (fastest round). Decode: ${DECODED} tokens after ${BEFORE}.`,
+    `Tokens per second: **median** (fastest round). Decode: ${DECODED} tokens after as many as the column says.`,
     '',
     ...present.flatMap((host) => [
-      `## ${host === 'browser' ? 'Chromium' : 'Native'}`,
+      `## ${hostNames[host]}`,
       '',
-      table(results, { contestants, host }),
+      ...Object.keys(shapes).flatMap((shape) => table(results, { contestants, host, shape })),
+      `### Ratios, ${hostNames[host]}`,
+      '',
+      'All files and all that was timed: how many times as fast as the fastest rival with as many threads, with 95 % ' +
+        'intervals; with the same format over rounds in turns, with any over medians.',
+      '',
+      markdownTable(
+        ['file', 'what', 'ours', 'tokens/s', 'fastest rival, same format', 'fastest, any format'],
+        ratioRows(results, { contestants, host }),
+      ),
+      '',
+      markdownTable(
+        ['file', 'who', 'times as fast as with one thread'],
+        threadRows(results, { contestants, host }),
+      ),
       '',
     ]),
-    '## Ratios',
+    'How a format was computed, where there are several ways:',
     '',
-    markdownTable(['what', 'ours', 'fastest rival', 'times as fast'], ratios(results, contestants)),
+    ...results.flatMap(methods),
     '',
     'The next token after the prompt, by largest logit, and the load average (1 minute) behind each file:',
     '',

@@ -5,6 +5,7 @@
 //   fill(context)     reads so many tokens, which the next calls of decode() find in the cache
 //   decode(context)   milliseconds of the tokens that are decoded after them; then the cache ends where it did
 //   next()            the id of the largest logit after the prompt
+//   about()           words on how it computes the file, where there are several ways; undefined otherwise
 import { fork, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -46,7 +47,7 @@ export async function pageSeat({ site, open, options }) {
     );
     return {
       call: (name, argument) =>
-        page.evaluate(([what, about]) => globalThis.seat[what](about), [name, argument]),
+        page.evaluate(([what, about]) => globalThis.seat[what]?.(about), [name, argument]),
       peak: () => rendererPeak(browser),
       close: () => browser.close(),
     };
@@ -111,7 +112,7 @@ export async function nativeSeat({ options: { shape, format, threads } }) {
   const { error } = await answer();
   if (error) throw new Error(error);
   return {
-    call: (name, argument) => calls[name](argument),
+    call: (name, argument) => calls[name]?.(argument),
     peak: () => peakOf(child.pid),
     close: () => child.kill('SIGKILL'),
   };

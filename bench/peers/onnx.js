@@ -33,7 +33,7 @@ function bytes(field, value) {
   return concat([varint((field << 3) | 2), varint(content.length), content]);
 }
 
-const elementType = { float: 1, int8: 3, int32: 6, int64: 7 };
+const elementType = { float: 1, uint8: 2, int8: 3, int32: 6, int64: 7 };
 
 /** StringStringEntryProto */
 const pair = ([key, value]) => concat([bytes(1, key), bytes(2, String(value))]);
