@@ -53,7 +53,7 @@ function besideOurs({ op, copy }, { against }) {
   if (against) {
     const kernels = 'none of the package';
     const needed = {
-      ...{ gemm: kernels, product: kernels, read: kernels },
+      ...{ product: kernels, read: kernels },
       ...{ train: 'train.js', backward: 'train.js' },
     }[op];
     return existsSync(join(against, needed ?? 'index.js')) ? others : [];
@@ -68,7 +68,7 @@ async function measureHost(host, options) {
   const results = {};
   for (const entry of chosen(options)) {
     // Threads share attention and layers; whatever else is timed is one thread's work.
-    const shared = ['attention', 'layer', 'decode'].includes(entry.op) && !options.smoke;
+    const shared = ['attention', 'gemm', 'layer', 'decode'].includes(entry.op) && !options.smoke;
     const ours = shared && !options.against ? [...variants, ...pairs] : variants;
     const contestants = [...ours, ...besideOurs(entry, options)];
     const result = await host.run('runCase', { name: entry.name, contestants, ...effort });

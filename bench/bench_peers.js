@@ -16,6 +16,7 @@ import { summarize } from './measure.js';
 import { install } from './install.js';
 import { benchModels } from './models/bench.js';
 import { plot } from './plot.js';
+import { pairedRatio, ratioCell } from './ratios.js';
 import { circumstances, derived, gflops, markdownTable, milliseconds, quoted } from './report.js';
 
 const versions = {
@@ -33,13 +34,14 @@ const hosts = {
     contestants: [
       ...['qkv relaxed', 'qkv relaxed 2 threads', 'qkv simd'],
       ...['ort-web 1 thread', 'ort-web 2 threads'],
-      ...['tfjs-wasm', 'jax-js all threads'],
+      ...['tfjs-wasm', 'tfjs-wasm 2 threads', 'jax-js all threads'],
     ],
   },
   node: {
     open: openNode,
     contestants: [
-      ...['qkv relaxed', 'qkv native', 'ort-node 1 thread', 'ort-node 2 threads'],
+      ...['qkv relaxed', 'qkv native', 'qkv native 2 threads'],
+      ...['ort-node 1 thread', 'ort-node 2 threads'],
       'pytorch 1 thread',
     ],
   },
@@ -76,7 +78,7 @@ async function coldStarts(host, contestants, rounds) {
   const failed = {};
   for (let round = 0; round < rounds; round += 1) {
     for (const contestant of contestants) {
-      if (contestant in failed || ['qkv native', 'pytorch 1 thread'].includes(contestant)) continue;
+      if (contestant in failed || /^(qkv native|pytorch)/.test(contestant)) continue;
       try {
         const { ms } = await host.run('coldStart', { contestant });
         times[contestant] = [...(times[contestant] ?? []), ms];
@@ -86,8 +88,7 @@ async function coldStarts(host, contestants, rounds) {
     }
   }
   const summaries = Object.entries(times).map(([name, list]) => {
-    const { median, quartiles } = summarize(list);
-    return [name, { median, quartiles, way: 'import, compile, first call' }];
+    return [name, { ...summarize(list), rounds: list, way: 'import, compile, first call' }];
   });
   return { times: Object.fromEntries(summaries), failed, peaks: {}, agreement: {} };
 }
@@ -135,40 +136,63 @@ const cell = (entry, times, peaks, who) => {
   return parts.join('<br>');
 };
 
-/** How many times as long as `who` the fastest of these takes. */
+/** 1, 2 or more, or all that the machine has. */
+const threadsOf = (name) => {
+  const [, count = '1'] = / (\d+|all) threads?$/.exec(name) ?? [];
+  return count === 'all' ? Infinity : Number(count);
+};
+
+/** The fastest of these contestants, by median. */
+const fastestOf = (times, names) =>
+  names.filter((name) => times[name]).sort((a, b) => times[a].median - times[b].median)[0];
+
+/** How many times as long as `who` the fastest of these takes, with its interval. */
 function advantage(times, who, rivals) {
-  const present = rivals.filter((name) => times[name]);
-  if (!times[who] || present.length === 0) return '';
-  const [best] = present.sort((a, b) => times[a].median - times[b].median);
-  const ratio = times[best].median / times[who].median;
-  return `${ratio.toPrecision(3)}x<br>${best}`;
+  const best = fastestOf(times, rivals);
+  if (!times[who] || !best) return '–';
+  return `${ratioCell(pairedRatio(times[who].rounds, times[best].rounds))}<br>${best}`;
 }
+
+/**
+ * A row for each case and contestant of ours: beside the fastest peer with as many threads, and the fastest of all. In Node a cold
+ * start is that of the package.
+ */
+function ratioRows(shared, contestants) {
+  const peers = contestants.filter((name) => !ours(name));
+  return shared.flatMap(([title, { times }]) =>
+    contestants
+      .filter((name) => ours(name) && times[name])
+      .map((name) => {
+        const equal = peers.filter((peer) => threadsOf(peer) === threadsOf(name));
+        return [title, name, advantage(times, name, equal), advantage(times, name, peers)];
+      }),
+  );
+}
+
+/** How a peer computed a case, and what share of it is copies of inputs and outputs. */
+const methodOf = (peer, { way, copies }) =>
+  `${peer}: ${way}${copies === undefined ? '' : `, copies ${(100 * copies).toFixed(0)} %`}`;
 
 /** The part of a report about one host. */
 function section({ name, host, results }) {
   const { contestants } = hosts[name];
-  const who = base[name];
   const peers = contestants.filter((contestant) => !ours(contestant));
-  const single = peers.filter((peer) => !peer.endsWith('threads'));
   const shared = Object.entries(results).filter(([, { times, failed }]) =>
     peers.some((peer) => times[peer] || failed[peer]),
   );
   const rows = shared.map(([title, { times, failed, peaks }]) => {
     const entry = cases.find((one) => one.name === title);
-    const rival = times[who] ? who : 'qkv relaxed';
     return [
       title,
       ...contestants.map((contestant) => {
         if (times[contestant]) return cell(entry, times, peaks, contestant);
         return failed[contestant] ? 'fails' : '–';
       }),
-      advantage(times, rival, single),
-      advantage(times, rival, peers),
     ];
   });
-  const head = ['case', ...contestants, 'best peer, 1 thread', 'best peer'];
+  const head = ['case', ...contestants];
   const ways = shared.flatMap(([title, { times }]) => {
-    const list = peers.filter((peer) => times[peer]).map((peer) => `${peer}: ${times[peer].way}`);
+    const list = peers.filter((peer) => times[peer]).map((peer) => methodOf(peer, times[peer]));
     return list.length > 0 ? [`- ${title}: ${list.join('; ')}`] : [];
   });
   const failures = Object.entries(results).flatMap(([title, { times, failed }]) => [
@@ -201,10 +225,14 @@ function section({ name, host, results }) {
     '',
     ...(shared.length > 0
       ? [
-          `The last columns say how many times as long as ${who} the fastest peer takes` +
-            `${name === 'node' ? '; a cold start is compared with qkv relaxed' : ''}.`,
-          '',
           markdownTable(head, rows),
+          '',
+          'How many times as fast as the fastest peer, of all cases, with 95 % intervals over rounds in turns:',
+          '',
+          markdownTable(
+            ['case', 'who', 'fastest peer, as many threads', 'fastest peer'],
+            ratioRows(shared, contestants),
+          ),
           '',
           `![comparison](peers-${name}.svg)`,
           '',

@@ -41,7 +41,7 @@ function elementwise(name, op, rows, width, more = {}) {
 }
 
 /** Bytes of a weight, by the format of the matrix. */
-const weightBytes = { f32: 4, bf16: 2, int8: 34 / 32 };
+const weightBytes = { f32: 4, f16: 2, bf16: 2, int8: 34 / 32, int4: 20 / 32 };
 
 /** A linear map of a model of width 768, for one token and for a prompt. */
 function product(format, m, n) {

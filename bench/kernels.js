@@ -6,7 +6,7 @@ export const formats = ['f32', 'bf16', 'int8', 'f16', 'int4'];
 /** In the order of Elementwise in wasm_kernels.cpp. */
 export const elementwise = ['softmax', 'gelu', 'layernorm', 'rmsnorm', 'rotary'];
 
-/** `{ peak, gemm, product, attention, elementwise, read }` of a variant, from its bytes. */
+/** `{ peak, product, attention, elementwise, read }` of a variant, from its bytes. */
 export async function loadKernels(bytes) {
   // What the C library could ask of its host; nothing here does.
   const nothing = new Proxy({}, { get: () => () => 0 });
@@ -25,22 +25,6 @@ export async function loadKernels(bytes) {
     peak() {
       const steps = 200_000;
       return { run: () => core.bench_peak(steps), flops: steps * core.bench_peak_flops() };
-    },
-    /** c[m, n] = a[m, k] b[k, n] with b packed beforehand. */
-    gemm({ m, n, k }, a, b) {
-      const panel = core.bench_panel();
-      const from = core.bench_take(m * k);
-      const raw = core.bench_take(k * n);
-      const panels = core.bench_take(Math.ceil(n / panel) * panel * k);
-      const to = core.bench_take(m * n);
-      floats(from, m * k).set(a);
-      floats(raw, k * n).set(b);
-      core.bench_pack(k, n, raw, panels);
-      return {
-        run: () => core.bench_gemm(m, n, k, from, panels, to),
-        flops: 2 * m * n * k,
-        output: () => floats(to, m * n).slice(),
-      };
     },
     /** y[m, n] = x[m, k] w[k, n], w packed beforehand in a format: one of `formats`. */
     product({ format, m, n, k }, x, w) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "packed_product.hpp"
 #include "peak_table.hpp"
 #include "qkv/qkv.hpp"
+#include "qkv/threads.hpp"
 #include "qkv/train/attention.hpp"
 #include "qkv/train/language_model.hpp"
 
@@ -55,6 +57,16 @@ Floats zeros(Index count) { return Floats(static_cast<std::size_t>(count)); }
 double pairs(Index tokens, bool causal) {
   const auto t = static_cast<double>(tokens);
   return causal ? t * (t + 1.0) / 2.0 : t * t;
+}
+
+/// Threads that share the work of a call: QKV_BENCH_THREADS, one by default.
+qkv::ThreadPool* shared_threads() {
+  static const std::unique_ptr<qkv::Threads> kThreads = [] {
+    const char* count = std::getenv("QKV_BENCH_THREADS");
+    const long threads = count == nullptr ? 1 : std::strtol(count, nullptr, 10);
+    return threads > 1 ? std::make_unique<qkv::Threads>(static_cast<unsigned>(threads)) : nullptr;
+  }();
+  return kThreads ? &kThreads->pool() : nullptr;
 }
 
 /// Times `call`, which fails the benchmark with a message, and counts its operations.
@@ -98,7 +110,7 @@ void attention(benchmark::State& state, const AttentionCase& c) {
   const auto view = [&](auto* data) {
     return TensorView(data, {Index{1}, c.heads, c.tokens, c.width});
   };
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   qkv::AttentionArgs args{.q = view(q.data()),
                           .k = view(k.data()),
                           .v = view(v.data()),
@@ -126,7 +138,7 @@ void attention_backward(benchmark::State& state, const AttentionCase& c) {
   const auto view = [&](auto* data) {
     return TensorView(data, {Index{1}, c.heads, c.tokens, c.width});
   };
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   qkv::AttentionArgs forward;
   forward.q = view(q.data());
   forward.k = view(k.data());
@@ -187,7 +199,7 @@ void layer(benchmark::State& state, const LayerCase& c) {
   args.x = TensorView<const float>(x.data(), {Index{1}, c.tokens, c.model});
   args.y = TensorView<float>(y.data(), {Index{1}, c.tokens, c.model});
   args.options.causal = true;
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   const auto model = static_cast<double>(c.model);
   const double flops =
       8.0 * static_cast<double>(c.tokens) * model * model + 4.0 * model * pairs(c.tokens, true);
@@ -234,7 +246,7 @@ void decode(benchmark::State& state, const DecodeCase& c) {
                           .extras = {},
                           .cache = &cache};
   args.options.causal = true;
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   measure(state, 4.0 * static_cast<double>(heads * width * (past + 1)), [&] {
     const Status done = qkv::attention(args, workspace);
     return done.ok() ? cache.truncate(past) : done;
@@ -247,37 +259,22 @@ constexpr Index kInner = 768;
 constexpr Index kColumns = 2304;
 constexpr double kGemmFlops = 2.0 * kRows * kInner * kColumns;
 
+/// With weights that are packed once, as linearLayer() of the package does.
 void gemm(benchmark::State& state) {
-  const qkv::kernels::KernelTable& table = *qkv::active_kernels();
   const Floats a = random(1, kRows * kInner);
   const Floats b = random(2, kInner * kColumns);
-  qkv::AlignedBuffer panels;
-  qkv::AlignedBuffer c;
-  const Index packed = (kColumns + table.panel - 1) / table.panel * table.panel * kInner;
-  if (!panels.reserve(static_cast<std::size_t>(packed)).ok() ||
-      !c.reserve(static_cast<std::size_t>(kRows * kColumns)).ok()) {
-    state.SkipWithError("out of memory");
+  Floats c = zeros(kRows * kColumns);
+  qkv::Linear map;
+  const Status made = qkv::Linear::create({.w = {b.data(), {kInner, kColumns}}, .bias = {}}, map);
+  if (!made.ok()) {
+    state.SkipWithError(made.message());
     return;
   }
-  table.pack({.b = b.data(),
-              .row_stride = kColumns,
-              .column_stride = 1,
-              .k = kInner,
-              .n = kColumns,
-              .panels = panels.data()});
+  qkv::Workspace workspace(shared_threads());
   measure(state, kGemmFlops, [&] {
-    table.gemm({.m = kRows,
-                .n = kColumns,
-                .k = kInner,
-                .a = a.data(),
-                .a_stride = kInner,
-                .b_panels = panels.data(),
-                .bias = nullptr,
-                .c = c.data(),
-                .c_stride = kColumns});
-    return Status();
+    return map.forward({a.data(), {kRows, kInner}}, {c.data(), {kRows, kColumns}}, workspace);
   });
-  dump({c.data(), static_cast<std::size_t>(kRows * kColumns)});
+  dump(c);
 }
 
 /// The same product from plain weights, which are packed in the call.
@@ -285,7 +282,7 @@ void linear(benchmark::State& state) {
   const Floats a = random(1, kRows * kInner);
   const Floats b = random(2, kInner * kColumns);
   Floats c = zeros(kRows * kColumns);
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   const qkv::LinearArgs args{.x = {a.data(), {kRows, kInner}},
                              .w = {b.data(), {kInner, kColumns}},
                              .bias = {},
@@ -355,7 +352,7 @@ void elementwise(benchmark::State& state, const ElementwiseCase& c) {
   const TensorView<float> to(y.data(), {Index{1}, Index{1}, c.rows, c.width});
   qkv::NormOptions options;
   options.gamma = TensorView<const float>(gamma.data(), {c.width});
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   measure(state, 0.0, [&] {
     switch (c.op) {
       case Elementwise::kSoftmax:
@@ -436,7 +433,7 @@ void train_step(benchmark::State& state, const TrainCase& c) {
   qkv::train::LanguageBatch batch;
   batch.tokens.ids = {ids.data(), {Index{32}, Index{32}}};
   batch.targets = {targets.data(), {Index{32}, Index{32}}};
-  qkv::Workspace workspace;
+  qkv::Workspace workspace(shared_threads());
   Floats losses;
   const auto step = [&] {
     qkv::train::StepResult result;
@@ -519,8 +516,10 @@ void add_all(std::string_view isa) {
     add("gemm 512x768x2304, Eigen", gemm_eigen);
   }
   for (const auto& [format, as] : {std::pair{"f32", qkv::WeightFormat::kF32},
+                                   {"f16", qkv::WeightFormat::kF16},
                                    {"bf16", qkv::WeightFormat::kBf16},
-                                   {"int8", qkv::WeightFormat::kInt8}}) {
+                                   {"int8", qkv::WeightFormat::kInt8},
+                                   {"int4", qkv::WeightFormat::kInt4}}) {
     for (const Index columns : {2048, 32000}) {
       for (const Index rows : {1, 512}) {
         add("product " + std::string(format) + " " + std::to_string(rows) + "x768x" +

@@ -17,13 +17,15 @@ const adapters = {
   'qkv simd 2 threads': () => qkv('simd', { threads: 2 }),
   'other relaxed': () => qkv('relaxed', { dist: 'build/bench/other' }),
   'other simd': () => qkv('simd', { dist: 'build/bench/other' }),
-  'qkv native': native,
+  'qkv native': () => native(),
+  'qkv native 2 threads': () => native(2),
   'ort-web 1 thread': () => onnxruntime('web', 1),
   'ort-web 2 threads': () => onnxruntime('web', 2),
   'ort-node 1 thread': () => onnxruntime('node', 1),
   'ort-node 2 threads': () => onnxruntime('node', 2),
   'pytorch 1 thread': torch,
-  'tfjs-wasm': tfjs,
+  'tfjs-wasm': () => tfjs(1),
+  'tfjs-wasm 2 threads': () => tfjs(2),
   'jax-js all threads': jax,
   plain,
 };
@@ -134,7 +136,10 @@ function agreement(entry, outputs) {
   return { outputs: outputs.length, spread: relative };
 }
 
-/** Times a case: { times: { contestant: summary with way and note }, failed, agreement }. */
+/**
+ * Times a case: { times: { contestant: summary with way and note }, failed, agreement }. `copies` is the share of a time that goes
+ * into copies of inputs and outputs, where a contestant cannot do without them.
+ */
 export async function runCase({ name, contestants, rounds, sample }) {
   const entry = caseNamed(name);
   const { ready, failed, roofs } = await assemble(entry, contestants);
@@ -149,6 +154,7 @@ export async function runCase({ name, contestants, rounds, sample }) {
     const { way: how, lost = [], flops } = way;
     times[key] = { ...timed[key], way: how, note: way.note?.() ?? '', lost };
     if (flops) times[key].flops = flops;
+    if (way.copies) times[key].copies = (await way.copies()) / timed[key].median;
   }
   const peaks = Object.fromEntries(
     Object.entries(roofs).map(([key, { flops }]) => [

@@ -1,5 +1,5 @@
 // The kernels themselves, without embind or JavaScript, for benchmarks of what they are made of:
-// the roof and the matrix product of the projections. A module of plain exports for each variant.
+// the roof, products with weights of every format, attention, and operators of elements. A module of plain exports for each variant.
 #include <emscripten/emscripten.h>
 
 #include <cstdint>
@@ -15,10 +15,7 @@ namespace {
 using qkv::Status;
 using qkv::TensorView;
 
-using qkv::kernels::GemmArgs;
-using qkv::kernels::Index;
 using qkv::kernels::Madd;
-using qkv::kernels::PackArgs;
 
 struct Isa {
   using Arch = xsimd::wasm;
@@ -66,28 +63,6 @@ EMSCRIPTEN_KEEPALIVE int bench_peak_flops() {
 }
 
 EMSCRIPTEN_KEEPALIVE float bench_peak(int steps) { return qkv::bench::peak_madd<Isa>(steps); }
-
-EMSCRIPTEN_KEEPALIVE int bench_panel() { return static_cast<int>(qkv::active_kernels()->panel); }
-
-/// b[k, n] into panels.
-EMSCRIPTEN_KEEPALIVE void bench_pack(int k, int n, const float* b, float* panels) {
-  qkv::active_kernels()->pack(
-      PackArgs{.b = b, .row_stride = n, .column_stride = 1, .k = k, .n = n, .panels = panels});
-}
-
-/// c[m, n] = a[m, k] b, b as bench_pack() left it.
-EMSCRIPTEN_KEEPALIVE void bench_gemm(int m, int n, int k, const float* a, const float* panels,
-                                     float* c) {
-  qkv::active_kernels()->gemm(GemmArgs{.m = m,
-                                       .n = n,
-                                       .k = k,
-                                       .a = a,
-                                       .a_stride = k,
-                                       .b_panels = panels,
-                                       .bias = nullptr,
-                                       .c = c,
-                                       .c_stride = n});
-}
 
 /// w[k, n] in a format, by its number in WeightFormat, and room for m rows; null without memory.
 EMSCRIPTEN_KEEPALIVE qkv::bench::PackedProduct* bench_product(int format, int m, int n, int k,

@@ -270,6 +270,11 @@ const releaseSuites = async () => [
     full: true,
     parts: [command('benchmarks run', process.execPath, 'bench/bench.js', '--smoke')],
   },
+  {
+    name: 'no kernel is slower than in the last release',
+    full: true,
+    parts: [{ ...command('speed', process.execPath, 'bench/bench.js', '--gate'), alone: true }],
+  },
 ];
 
 async function pageSuites() {

@@ -10,6 +10,7 @@ import { openSite } from '../hosts.js';
 import { install } from '../install.js';
 import { summarize } from '../measure.js';
 import { pathOf, writeModel } from './file.js';
+import { prepareBuild } from './llama_builds.js';
 import { report } from './report.js';
 import { nativeSeat, pageSeat, processSeat } from './seats.js';
 import { decodeAfter, formats, shapes } from './shapes.js';
@@ -22,7 +23,7 @@ const programs = {
 }[process.platform];
 
 const versions = {
-  '@wllama/wllama': '3.8.1',
+  '@wllama/wllama': '3.13.0',
   wllama2: 'npm:@wllama/wllama@2.4.0',
   'node-llama-cpp': '3.22.1',
   [`@node-llama-cpp/${programs}`]: '3.22.1',
@@ -33,6 +34,12 @@ const page = (open, threads = 1) => ({ host: 'browser', seat: pageSeat, open, th
 const threadsOf = (make, name, open) => ({
   [`${name} 1 thread`]: make(open, 1),
   [`${name} 2 threads`]: make(open, 2),
+});
+
+/** Builds of llama.cpp beside the one that fits the processor best. */
+const otherBuilds = programs === 'linux-x64' ? ['avx2'] : [];
+const llamaCpp = (build) => (_, threads) => ({
+  ...{ host: 'node', seat: processSeat, open: 'llamaCpp', threads, build },
 });
 
 /** Who takes part. onnxruntime-web has no float16 on the processor. */
@@ -46,10 +53,10 @@ const contestants = {
     'onnxruntime.js onnxruntime',
   ),
   ...threadsOf((_, threads) => ({ host: 'node', seat: nativeSeat, threads }), 'qkv native'),
-  ...threadsOf(
-    (open, threads) => ({ host: 'node', seat: processSeat, open, threads }),
-    'llama.cpp',
-    'llamaCpp',
+  ...threadsOf(llamaCpp(), 'llama.cpp'),
+  ...Object.assign(
+    {},
+    ...otherBuilds.map((build) => threadsOf(llamaCpp(build), `llama.cpp ${build}`)),
   ),
 };
 
@@ -61,9 +68,9 @@ async function assemble(names, { site, shape, format }) {
   const url = `/${relative(root, path)}`;
   const all = { seats: {}, peaks: {}, failed: {} };
   for (const name of names) {
-    const { seat, open, threads } = contestants[name];
+    const { seat, open, threads, build } = contestants[name];
     try {
-      const options = { path, url, shape, format, threads };
+      const options = { path, url, shape, format, threads, build };
       all.seats[name] = await seat({ site, open, options });
       all.peaks[name] = all.seats[name].peak();
       await all.peaks[name];
@@ -183,6 +190,7 @@ async function hostsOf({ browser, node }) {
 /** What `node bench/bench_peers.js models` does, with the options of that program. */
 export async function benchModels(options) {
   await install(versions);
+  for (const build of otherBuilds) prepareBuild(build, `@node-llama-cpp/${programs}`);
   if (!options['no-build']) {
     if (options.browser) await buildBench();
     if (options.node) await buildModelProgram();

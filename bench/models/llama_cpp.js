@@ -2,7 +2,9 @@
 // interface that chooses tokens, so that a step is a pass and its logits and nothing else.
 import { PROMPT, contextIds, decodedIds, promptIds, shapes } from './shapes.js';
 
-const at = (path) => new URL(`../../build/peers/node_modules/${path}`, import.meta.url).href;
+/** Of the copy that llama_builds.js makes of a build, or of what was installed. */
+const at = (path, build = '') =>
+  new URL(`../../build/peers/${build}/node_modules/${path}`, import.meta.url).href;
 
 /** A context with its one sequence. */
 async function open(model, { shape, threads, flashAttention }) {
@@ -49,8 +51,8 @@ async function faster(ways, what, argument) {
   return ways[best[0] <= best[1] ? 0 : 1];
 }
 
-export async function llamaCpp({ path, shape, threads }) {
-  const { getLlama, LlamaLogLevel } = await import(at('node-llama-cpp/dist/index.js'));
+export async function llamaCpp({ path, shape, threads, build }) {
+  const { getLlama, LlamaLogLevel } = await import(at('node-llama-cpp/dist/index.js', build));
   const llama = await getLlama({
     ...{ gpu: false, build: 'never', skipDownload: true, maxThreads: 0 },
     logLevel: LlamaLogLevel.error,

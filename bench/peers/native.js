@@ -1,4 +1,4 @@
-// This library compiled natively, on the best instruction set of the machine. It cannot be called from
+// This library compiled natively, on the best instruction set of the machine, with one thread or more. It cannot be called from
 // JavaScript, so each sample is a run of qkv_bench, which times itself.
 const at = (path) => new URL(`../../${path}`, import.meta.url);
 
@@ -7,7 +7,7 @@ const ops = [
   ...['softmax', 'gelu', 'layernorm', 'rmsnorm', 'rotary', 'train'],
 ];
 
-export function native() {
+export function native(threads = 1) {
   let node;
   let binary;
 
@@ -20,7 +20,7 @@ export function native() {
         `--benchmark_min_time=${milliseconds / 1000}`,
         '--benchmark_format=json',
       ],
-      { encoding: 'utf8', env: { ...process.env, ...env } },
+      { encoding: 'utf8', env: { ...process.env, QKV_BENCH_THREADS: String(threads), ...env } },
     );
     if (status !== 0) throw new Error(stderr || `qkv_bench ended with ${status}`);
     const { benchmarks, context } = JSON.parse(stdout);

@@ -1,6 +1,7 @@
 // onnxruntime: its WebAssembly build (onnxruntime-web) and its native one (onnxruntime-node), with one
 // thread or two. It has several ways to say attention; every way is offered, and the fastest is timed.
 import { swapHeads } from '../cases.js';
+import { timeOf } from '../measure.js';
 import { model } from './onnx.js';
 
 const at = (path) => new URL(`../../build/peers/node_modules/${path}`, import.meta.url).href;
@@ -269,6 +270,18 @@ export const reason = (error) =>
     .split('\n')[0]
     .slice(0, 300);
 
+/** A graph with the same inputs and outputs that computes nothing: what it takes is copied in, what it gives is copied out. */
+function copying({ inputs, outputs }) {
+  const zeros = Object.entries(outputs).map(([name, shape]) => {
+    const data = new Float32Array(shape.reduce((n, extent) => n * extent, 1));
+    return [`${name} zeros`, { data, shape }];
+  });
+  return {
+    ...{ inputs, outputs, constants: Object.fromEntries(zeros) },
+    nodes: Object.keys(outputs).map((name) => ['Identity', [`${name} zeros`], [name]]),
+  };
+}
+
 export function onnxruntime(kind, threads) {
   let ort;
   const load = async () => {
@@ -283,14 +296,17 @@ export function onnxruntime(kind, threads) {
     ort.env.wasm.wasmPaths = at('onnxruntime-web/dist/');
   };
 
-  async function open({ name, graph, feeds, restore }) {
-    const session = await ort.InferenceSession.create(model(graph), {
+  const sessionOf = (graph) =>
+    ort.InferenceSession.create(model(graph), {
       executionProviders: [kind === 'node' ? 'cpu' : 'wasm'],
       graphOptimizationLevel: 'all',
       logSeverityLevel: 4,
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
     });
+
+  async function open({ name, graph, feeds, restore }) {
+    const session = await sessionOf(graph);
     const inputs = Object.fromEntries(
       Object.entries(feeds).map(([key, { data, shape }]) => [
         key,
@@ -303,6 +319,16 @@ export function onnxruntime(kind, threads) {
       run: async () => (last = await session.run(inputs)),
       output: () => restore(last.y.data),
       close: () => session.release(),
+      /** Milliseconds of the fastest of some calls that only copy. */
+      async copies() {
+        const other = await sessionOf(copying(graph));
+        let best = Infinity;
+        for (let call = 0; call < 9; call += 1) {
+          best = Math.min(best, await timeOf(() => other.run(inputs)));
+        }
+        await other.release();
+        return best;
+      },
     };
   }
 

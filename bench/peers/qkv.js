@@ -86,13 +86,19 @@ export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
       return q.data.length > 1e4 ? [tensors] : [tensors, arrays];
     },
 
-    // Of the kernel alone, which is not in the package; threads are.
-    async gemm({ m, n, k }, { a, b }) {
-      if (threads > 1) return [];
-      const product = (await loadCore()).gemm({ m, n, k }, a.data, b.data);
-      return [{ way: 'kernel, b packed once', run: product.run, output: product.output }];
+    gemm({ m, n }, { a, b }) {
+      const layer = library.linearLayer(tensor(b));
+      const [from, out] = [tensor(a), library.tensor([m, n])];
+      return [
+        {
+          way: 'linearLayer, tensors',
+          run: () => layer.forward(from, { out }),
+          output: () => out.view().slice(),
+        },
+      ];
     },
 
+    // Of the kernel alone: formats other than float32 are those of models.
     async product(entry, { x, w }) {
       if (threads > 1) return [];
       const { run, output } = (await loadCore()).product(entry, x.data, w.data);

@@ -1,7 +1,7 @@
 // The times that the READMEs name are those that bench/results has.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DECODED } from '../../bench/models/shapes.js';
+import { DECODED, decodeAfter } from '../../bench/models/shapes.js';
 import { text } from '../support/js/files.js';
 
 const results = (name) => JSON.parse(text(`bench/results/${name}.json`));
@@ -19,7 +19,7 @@ const speeds = (lets, formats = /^/) =>
     .flatMap(({ times }) =>
       Object.entries(times)
         .filter(([who]) => lets(who))
-        .map(([, { decode }]) => (1000 * DECODED) / decode.median),
+        .map(([, all]) => (1000 * DECODED) / all[decodeAfter(16)].median),
     );
 
 const figures = {
