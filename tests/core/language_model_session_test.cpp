@@ -260,6 +260,39 @@ TEST_CASE("ModelSession: rows of a batch go on alone", "[model]") {
   }
 }
 
+TEST_CASE(
+    "ModelSession: a row of a batch has the bits that it has alone, however many are beside it",
+    "[model]") {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+    const ModelWeights weights(family("llama"), 71);
+    const LanguageModel model = weights.make(format);
+    const ModelTokens tokens(weights.config(), 8, 6, 71);
+    // Several tokens of which the last alone has logits, and then one.
+    const auto logits_of = [&](const ModelTokens& some) {
+      Workspace workspace;
+      ModelSession session = make(model, {.batch = some.batch});
+      std::vector<float> found =
+          run(model, some.part(0, 5), {.last = true, .session = &session}, workspace).logits;
+      const std::vector<float> one =
+          run(model, some.part(5, 1), {.session = &session}, workspace).logits;
+      found.insert(found.end(), one.begin(), one.end());
+      return found;
+    };
+    const std::vector<float> together = logits_of(tokens);
+    const Index v = weights.config().vocabulary;
+    for (Index b = 0; b < 8; ++b) {
+      CAPTURE(b);
+      ModelTokens alone = tokens;
+      alone.batch = 1;
+      alone.ids = tokens.row(b);
+      std::vector<float> expected(together.begin() + b * v, together.begin() + (b + 1) * v);
+      expected.insert(expected.end(), together.begin() + (8 + b) * v,
+                      together.begin() + (9 + b) * v);
+      CHECK(first_difference(logits_of(alone), expected) == "");
+    }
+  }
+}
+
 TEST_CASE("ModelSession: two conversations with one model do not meet", "[model]") {
   const ModelWeights weights(family("llama"), 71);
   const ModelTokens a(weights.config(), 1, 8, 71);

@@ -77,6 +77,7 @@ class ModelPass {
   void read_stream(const ModelPiece& piece) noexcept;
   void write_surprisal(const ModelPiece& piece, const float* y) noexcept;
   [[nodiscard]] Index last_row(const ModelPiece& piece, const Rows& rows, Index b) const noexcept;
+  void write_result_logits(const ModelPiece& piece, const Rows& rows, const float* y) noexcept;
   void finish(const ModelPiece& piece, const Rows& rows) noexcept;
   [[nodiscard]] bool is_last(const ModelPiece& piece) const noexcept {
     return piece.end == needs_.length;

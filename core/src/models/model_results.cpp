@@ -90,6 +90,26 @@ Index ModelPass::last_row(const ModelPiece& piece, const Rows& rows, Index b) co
   return b * piece.tokens() + std::max<Index>(read, 1) - 1;
 }
 
+/// ForwardArgs::logits of this piece. Where the rows of the batch lie side by side in y and in the results, they are one product,
+/// which reads the head once for all of them.
+void ModelPass::write_result_logits(const ModelPiece& piece, const Rows& rows,
+                                    const float* y) noexcept {
+  const bool last = needs_.last_logits;
+  if (last && !is_last(piece)) {
+    return;
+  }
+  const Index count = last ? 1 : piece.tokens();
+  if (last ? rows.per_batch == 1 : count == needs_.length) {
+    write_logits(y, needs_.batch * count, args_.logits.data);
+    return;
+  }
+  for (Index b = 0; b < needs_.batch; ++b) {
+    const Index from = last ? last_row(piece, rows, b) : b * piece.tokens();
+    write_logits(y + from * c_.d_model, count,
+                 last ? args_.logits.at(b) : args_.logits.at(b, piece.begin));
+  }
+}
+
 void ModelPass::finish(const ModelPiece& piece, const Rows& rows) noexcept {
   const Index d = c_.d_model;
   if (rows.per_batch == 0) {
@@ -104,11 +124,9 @@ void ModelPass::finish(const ModelPiece& piece, const Rows& rows) noexcept {
     } else if (!args_.hidden.absent() && is_last(piece)) {
       std::memcpy(args_.hidden.at(b), last, bytes_of(d));
     }
-    if (!args_.logits.absent() && !needs_.last_logits) {
-      write_logits(all, piece.tokens(), args_.logits.at(b, piece.begin));
-    } else if (!args_.logits.absent() && is_last(piece)) {
-      write_logits(last, 1, args_.logits.at(b));
-    }
+  }
+  if (!args_.logits.absent()) {
+    write_result_logits(piece, rows, y);
   }
   if (!args_.surprisal.absent()) {
     write_surprisal(piece, y);
