@@ -44,7 +44,8 @@ std::vector<WeightFormat> formats_of(const LanguageModel& model, const Json& arr
                                                        {"f16", WeightFormat::kF16},
                                                        {"bf16", WeightFormat::kBf16},
                                                        {"int8", WeightFormat::kInt8},
-                                                       {"int4", WeightFormat::kInt4}};
+                                                       {"int4", WeightFormat::kInt4},
+                                                       {"q4_k", WeightFormat::kQ4K}};
   std::map<std::string, WeightFormat> named;
   for (const Json& array : arrays) {
     named[array.at("name")] = formats.at(array.at("format"));

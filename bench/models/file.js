@@ -128,7 +128,7 @@ function arrayOf(tensor) {
 }
 
 /** What a matrix of a type is kept in, as the package keeps it (wasm/src/models/kept.ts). */
-const kept = { F32: 'f32', F16: 'f16', Q4_0: 'int4', Q4_K: 'int4' };
+const kept = { F32: 'f32', F16: 'f16', Q4_0: 'int4', Q4_K: 'q4_k' };
 const formatOf = (type) => kept[type] ?? 'int8';
 
 const configOf = (shape) => ({

@@ -6,6 +6,7 @@
 #include "kernels/kernel_table.hpp"
 #include "kernels/product/byte_formats.hpp"
 #include "kernels/product/gemm.hpp"
+#include "kernels/product/gemm_f16.hpp"
 #include "kernels/product/panel_weights.hpp"
 #include "kernels/rows/activation.hpp"
 #include "kernels/rows/norm.hpp"
@@ -60,7 +61,7 @@ inline constexpr KernelTable kTable{
                  .block_inputs = 1,
                  .block_bytes = 2 * kPanel<Isa>,
                  .rows = RowKind::kFloats,
-                 .product = gemm<Isa, Rows, Binary16Panels>,
+                 .product = gemm_f16<Isa>,
                  .write = write_f16<Isa>,
                  .read = read_f16<Isa>,
                  .bits = 0,

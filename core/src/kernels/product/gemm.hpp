@@ -5,6 +5,8 @@
 // one element at a time, so its inner size needs no padding and has no tail.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/kernel_table.hpp"
 #include "kernels/product/half_vectors.hpp"
 #include "kernels/product/panels.hpp"
@@ -90,11 +92,9 @@ template <class Isa>
 template <class Isa>
 [[gnu::always_inline]] inline void load_row(const Binary16Panels& b, Index panel, Index kk,
                                             Vec<Isa>* row) noexcept {
-  static_assert(Isa::kTileVectors == 2);
-  const auto both = xsimd::bitwise_cast<std::uint32_t>(
-      Vec<Isa>::load_aligned(b.at + panel * b.stride + half_place(kk, 0, kPanel<Isa>) / 2));
-  row[0] = from_halves<Isa>(both << 16);
-  row[1] = from_halves<Isa>(both);
+  load_halves<Isa>(reinterpret_cast<const std::byte*>(b.at + panel * b.stride +
+                                                      half_place(kk, 0, kPanel<Isa>) / 2),
+                   row);
 }
 
 /// Makes the compiler forget where a pointer came from, so that it keeps it in a register of its own.

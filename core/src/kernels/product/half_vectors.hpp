@@ -3,7 +3,7 @@
 
 #include "kernels/simd.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__)
 #include <immintrin.h>
 #endif
 
@@ -17,21 +17,29 @@ template <class Isa>
     xsimd::batch<std::uint32_t, typename Isa::Arch> bits) noexcept {
   using U = decltype(bits);
   using V = Vec<Isa>;
-#if defined(__AVX512F__)
-  if constexpr (V::size == 16) {
-    return V(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(bits >> 16)));
-  }
-#endif
   const V size = xsimd::bitwise_cast<float>(((bits >> 3) & U(0x0fffe000U)) + U(112U << 23U));
   const V magnitude = smaller<Isa>(size, size + (size - V(0x1p-14F)));
   return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::uint32_t>(magnitude) |
                                     (bits & U(0x80000000U)));
 }
 
-/// The scales, or offsets, of a panel's columns, in the order of half_column().
+/// Numbers of a panel's columns in the order of half_column().
 template <class Isa>
 [[gnu::always_inline]] inline void load_halves(const std::byte* at, Vec<Isa>* to) noexcept {
   static_assert(Isa::kTileVectors == 2);
+#if defined(__AVX512BW__)
+  if constexpr (kWidth<Isa> == 16) {
+    // Those of the first vector into the lower half of a register.
+    alignas(64) static constexpr std::uint16_t kOrder[32] = {
+        0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+        1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+    const __m512i sorted =
+        _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), _mm512_load_si512(at));
+    to[0] = Vec<Isa>(_mm512_cvtph_ps(_mm512_castsi512_si256(sorted)));
+    to[1] = Vec<Isa>(_mm512_cvtph_ps(_mm512_extracti64x4_epi64(sorted, 1)));
+    return;
+  }
+#endif
   const auto both = xsimd::bitwise_cast<std::uint32_t>(
       Vec<Isa>::load_aligned(reinterpret_cast<const float*>(at)));
   to[0] = from_halves<Isa>(both << 16);
