@@ -40,12 +40,9 @@ double now() {
 
 /// The format of each array of the model, by what the request says of its name; those that it does not name stay float32.
 std::vector<WeightFormat> formats_of(const LanguageModel& model, const Json& arrays) {
-  const std::map<std::string, WeightFormat> formats = {{"f32", WeightFormat::kF32},
-                                                       {"f16", WeightFormat::kF16},
-                                                       {"bf16", WeightFormat::kBf16},
-                                                       {"int8", WeightFormat::kInt8},
-                                                       {"int4", WeightFormat::kInt4},
-                                                       {"q4_k", WeightFormat::kQ4K}};
+  const std::map<std::string, WeightFormat> formats = {
+      {"f32", WeightFormat::kF32},   {"f16", WeightFormat::kF16},   {"bf16", WeightFormat::kBf16},
+      {"int8", WeightFormat::kInt8}, {"int4", WeightFormat::kInt4}, {"q4_k", WeightFormat::kQ4K}};
   std::map<std::string, WeightFormat> named;
   for (const Json& array : arrays) {
     named[array.at("name")] = formats.at(array.at("format"));

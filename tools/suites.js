@@ -59,7 +59,12 @@ const elsewhere = () =>
   [
     { name: 'g++', preset: 'native-gcc', isas: nativeIsas, newer: newerIsas, programs: [['g++']] },
     {
-      ...{ name: 'arm64 under qemu', preset: 'native-arm64', isas: ['neon64', 'scalar'], newer: ['neon64dot'] },
+      ...{
+        name: 'arm64 under qemu',
+        preset: 'native-arm64',
+        isas: ['neon64', 'scalar'],
+        newer: ['neon64dot'],
+      },
       programs: [['aarch64-linux-gnu-g++'], ['qemu-aarch64-static', 'qemu-aarch64']],
     },
   ].map(({ name, preset, isas, newer, programs }) => {
