@@ -190,6 +190,15 @@ static constexpr int power_of_two_up_to(int n) noexcept {
 /// two.
 inline constexpr int kBusySums = 8;
 
+/// Panels that a tile of kRows rows takes at a time.
+template <class Isa, int kRows>
+constexpr int panels_at_once() noexcept {
+  constexpr int kFit = power_of_two_up_to(Isa::kTileRows / kRows);
+  constexpr int kSums = kRows * Isa::kTileVectors;
+  constexpr int kEnough = kSums < kBusySums ? 2 * power_of_two_up_to((kBusySums - 1) / kSums) : 1;
+  return kFit < kEnough ? kFit : kEnough;
+}
+
 /// The tile for `rows` rows, 1 <= rows <= kRows.
 template <class Isa, int kRows, class Left, class Right>
 inline void multiply_rows(int rows, Index panels, const Product<Left, Right>& p) noexcept {
@@ -199,27 +208,39 @@ inline void multiply_rows(int rows, Index panels, const Product<Left, Right>& p)
       return;
     }
   }
-  constexpr int kFit = power_of_two_up_to(Isa::kTileRows / kRows);
-  constexpr int kSums = kRows * Isa::kTileVectors;
-  constexpr int kEnough = kSums < kBusySums ? 2 * power_of_two_up_to((kBusySums - 1) / kSums) : 1;
-  constexpr int kPanels = kFit < kEnough ? kFit : kEnough;
-  multiply_ladder<Isa, kRows, kPanels>(p, 0, panels);
+  multiply_ladder<Isa, kRows, panels_at_once<Isa, kRows>()>(p, 0, panels);
+}
+
+/// How tiles of panels of halves become lower: natively there is one of every power of two; in a .wasm those of 4 rows and of one
+/// are 0.3 kB (gzip), and those of two would be 0.5 kB more.
+#if defined(__wasm__)
+inline constexpr int kLower = 4;
+#else
+inline constexpr int kLower = 2;
+#endif
+
+/// `rows` rows by tiles of kRows rows, then by lower ones, down to one row.
+template <class Isa, int kRows, class Left, class Right>
+inline void multiply_by_heights(int rows, Index panels, Product<Left, Right>& p) noexcept {
+  for (; rows >= kRows; rows -= kRows) {
+    multiply_ladder<Isa, kRows, panels_at_once<Isa, kRows>()>(p, 0, panels);
+    p.a.at += kRows * p.a.stride;
+    p.init.at = p.init.at ? p.init.at + kRows * p.init.stride : nullptr;
+    p.c += kRows * p.c_stride;
+  }
+  if constexpr (kRows > 1) {
+    multiply_by_heights<Isa, kRows / kLower>(rows, panels, p);
+  }
 }
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
-/// these tiles were 12 kB of a .wasm. Panels of halves are multiplied a row at a time, because tiles of every height for
-/// them would be 6 kB more, for the last rows of a prompt.
+/// these tiles were 12 kB of a .wasm. Panels of halves have tiles of some heights alone.
 template <class Isa, class Left, class Right>
 [[gnu::noinline]] void multiply_remainder(int rows, Index panels,
                                           const Product<Left, Right>& p) noexcept {
   if constexpr (Right::kHalves) {
-    Product<Left, Right> row = p;
-    for (int r = 0; r < rows; ++r) {
-      multiply_rows<Isa, 1>(1, panels, row);
-      row.a.at += row.a.stride;
-      row.init.at = row.init.at ? row.init.at + row.init.stride : nullptr;
-      row.c += row.c_stride;
-    }
+    Product<Left, Right> rest = p;
+    multiply_by_heights<Isa, power_of_two_up_to(Isa::kTileRows - 1)>(rows, panels, rest);
   } else {
     multiply_rows<Isa, Isa::kTileRows - 1>(rows, panels, p);
   }
@@ -343,12 +364,16 @@ void gemm(const GemmArgs& args) noexcept {
   constexpr Index kGroup = 384;
   static_assert(kGroup % kRows == 0);
   const Index panels = args.n / kPanel<Isa>;
-  const Index step = args.m < kRows ? panels : 1;
+  // Tiles of several heights pass the same panels, which stay in a first-level cache if they are few.
+  constexpr Index kLowPanels = 4;
+  const Index low = Right::kHalves && args.m > 1 ? kLowPanels : panels;
+  const Index step = args.m < kRows ? low : 1;
   for (Index top = 0; top < args.m; top += kGroup) {
     const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
     for (Index panel = 0; panel < panels; panel += step) {
+      const Index some = panels - panel < step ? panels - panel : step;
       for (Index row = top; row < bottom; row += kRows) {
-        multiply_panels<Isa, Left, Right>(args, row, panel, step,
+        multiply_panels<Isa, Left, Right>(args, row, panel, some,
                                           args.c + row * args.c_stride + panel * kPanel<Isa>,
                                           args.c_stride);
       }
