@@ -150,6 +150,24 @@ TEST_CASE("sample: log_probability is that of the logits as they were given", "[
   require_within(quantity);
 }
 
+TEST_CASE("sample: any number of logits, and the last of them, beside whole vectors",
+          "[sampling]") {
+  for (Index v = 1; v <= 40; ++v) {
+    CAPTURE(v);
+    std::vector<float> logits(static_cast<std::size_t>(v), -3.0F);
+    logits.back() = -1.0F;
+    int last = 0;
+    for (std::uint64_t step = 0; step < 40; ++step) {
+      const SampledToken token = draw({logits, {.temperature = 1.0F, .seed = 3, .step = step}});
+      const double above = token.id == v - 1 ? 0.0 : -2.0;
+      const double exact = above - std::log(1.0 + static_cast<double>(v - 1) * std::exp(-2.0));
+      CHECK(std::abs(static_cast<double>(token.log_probability) - exact) < 1e-6);
+      last += token.id == v - 1 ? 1 : 0;
+    }
+    CHECK(last > 0);  // of 40 draws with a probability of at least 0.16
+  }
+}
+
 TEST_CASE("sample: log_probability of one token is 0, and none is NaN", "[sampling]") {
   CHECK(draw({{-7.5F}}).log_probability == 0.0F);
   CHECK(draw({{-INFINITY, 3.0F}}).log_probability == 0.0F);

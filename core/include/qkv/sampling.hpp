@@ -48,13 +48,13 @@ struct SamplingArgs {
 /// the most likely token is left. Equal logits are ordered by their token. top_p and min_p look at the probabilities of
 /// softmax(logits / temperature) over the tokens that top_k left.
 ///
-/// The draw is one number of SplitMix64 (Steele et al. 2014) for seed and step. Sums are made in double precision and in
-/// one order, with exp from additions and multiplications alone, so the same logits give the same token on every engine
+/// The draw is one number of SplitMix64 (Steele et al. 2014) for seed and step. Sums and exponentials are made in double precision, the
+/// latter within 1e-14 of themselves, in one order and from additions and multiplications alone, so the same logits give the same token on every engine
 /// and with any number of threads.
 ///
 /// NaN and -infinity are never chosen. Errors, each naming the argument; `token` is as it was then: kInvalidArgument (null data,
 /// strides, a number that is not finite), kShapeMismatch (ranks, V = 0), kOutOfRange (a number outside of what stands
-/// above, a token outside [0, V), no logit that can be chosen), kOutOfMemory.
+/// above, a token outside [0, V), no logit that can be chosen), kOutOfMemory, kUnsupported.
 /// Error bound: |log_probability - exact| <= 2^-24 |exact| + 1e-12. Scratch: 12 V bytes.
 Status sample(const SamplingArgs& args, Workspace& workspace, SampledToken& token) noexcept;
 

@@ -112,6 +112,17 @@ struct SoftmaxArgs {
   float temperature;  ///< positive and normal
 };
 
+/// to[i] = 2^(scale (x[i] - most)) in double precision, for n numbers of which no finite one is above `most`; 0 below 2^-1000 and
+/// of NaN.
+struct ExponentialsArgs {
+  static constexpr Index kLanes = 8;  ///< numbers that are added side by side
+  Index n;
+  const float* x;
+  double most;
+  double scale;  ///< positive
+  double* to;    ///< aligned to 64 bytes; has room for whole kLanes, and gets zeros after n
+};
+
 /// Rows of a sinusoidal encoding, kPairs frequencies of it: in double precision, rounded once.
 struct SinusoidArgs {
   static constexpr Index kPairs = 16;
@@ -167,6 +178,10 @@ struct KernelTable {
   void (*logits)(const GroupArgs&, const LogitsArgs&) noexcept;
   void (*normalize)(const NormArgs&) noexcept;
   void (*softmax)(const SoftmaxArgs&) noexcept;
+  /// The largest of n numbers, NaN passed over; -infinity if there is nothing else.
+  float (*largest)(const float* x, Index n) noexcept;
+  /// Returns the sum of all, in an order that is the same on every instruction set.
+  double (*exponentials)(const ExponentialsArgs&) noexcept;
   void (*sinusoid_rows)(const SinusoidArgs&) noexcept;
   void (*rotate)(const RotateArgs&) noexcept;
   Elementwise relu, gelu, gelu_tanh, silu;

@@ -9,6 +9,7 @@
 #include "kernels/product/gemm_f16.hpp"
 #include "kernels/product/panel_weights.hpp"
 #include "kernels/rows/activation.hpp"
+#include "kernels/rows/exponentials.hpp"
 #include "kernels/rows/norm.hpp"
 #include "kernels/rows/rotation.hpp"
 #include "kernels/rows/softmax.hpp"
@@ -77,6 +78,8 @@ inline constexpr KernelTable kTable{
     .logits = logits<Isa>,
     .normalize = normalize<Isa>,
     .softmax = softmax<Isa>,
+    .largest = largest_of<Isa>,
+    .exponentials = exponentials<Isa>,
     .sinusoid_rows = sinusoid_rows<Isa>,
     .rotate = rotate<Isa>,
     .relu = relu<Isa>,

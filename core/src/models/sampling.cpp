@@ -7,6 +7,7 @@
 #include "base/float_count.hpp"
 #include "base/portable_math.hpp"
 #include "check/check.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "kernels/random.hpp"
 
 namespace qkv {
@@ -51,39 +52,47 @@ Status check_options(const SamplingOptions& o) noexcept {
   return {};
 }
 
-Status check_logits(const TensorView<const float>& logits) noexcept {
-  bool any = false;
-  for (Index i = 0; i < logits.extent(0); ++i) {
-    if (logits.data[i] == std::numeric_limits<float>::infinity()) {
-      return refuse(StatusCode::kInvalidArgument, kSample,
-                    "{} is {}, expected a number below Infinity", Argument{"logits", i},
-                    logits.data[i]);
-    }
-    any = any || logits.data[i] > kNever;
+/// `most` becomes the largest.
+Status check_logits(const kernels::KernelTable& table, const TensorView<const float>& logits,
+                    float& most) noexcept {
+  most = table.largest(logits.data, logits.extent(0));
+  if (most == -kNever) {
+    const float* const end = logits.data + logits.extent(0);
+    return refuse(StatusCode::kInvalidArgument, kSample,
+                  "{} is {}, expected a number below Infinity",
+                  Argument{"logits", std::find(logits.data, end, most) - logits.data}, most);
   }
-  return any ? Status{}
-             : refuse(StatusCode::kOutOfRange, kSample,
-                      "@logits has no finite element, expected at least one");
+  return most > kNever ? Status{}
+                       : refuse(StatusCode::kOutOfRange, kSample,
+                                "@logits has no finite element, expected at least one");
 }
 
+constexpr double kLog2E = 0x1.71547652b82fep+0;
+
 /// e^x for x up to 0, the same bits everywhere.
-double exp_of(double x) noexcept {
-  constexpr double kLog2E = 0x1.71547652b82fep+0;
-  return power_of_two(x * kLog2E);
-}
+double exp_of(double x) noexcept { return power_of_two(x * kLog2E); }
+
+/// A call whose arguments were checked.
+struct SamplingCall {
+  const SamplingArgs& args;
+  const kernels::KernelTable& table;
+  float most;  ///< the largest logit
+};
 
 /// One draw, in arrays of the workspace of V elements each.
 class Draw {
  public:
-  Draw(const SamplingArgs& args, Workspace& workspace) noexcept
-      : args_(args),
-        o_(args.options),
-        v_(args.logits.extent(0)),
+  Draw(const SamplingCall& call, Workspace& workspace) noexcept
+      : args_(call.args),
+        o_(call.args.options),
+        table_(call.table),
+        v_(call.args.logits.extent(0)),
+        most_(static_cast<double>(call.most)),
+        penalizes_(o_.repetition_penalty != 1.0F && !args_.seen.absent()),
         p_(workspace.take_as<double>(static_cast<std::size_t>(v_))),
         ids_(workspace.take_as<std::int32_t>(static_cast<std::size_t>(v_))) {}
 
   SampledToken token() noexcept {
-    penalize();
     const auto id = o_.temperature == 0.0F ? most_likely() : drawn();
     return {id, log_probability(id)};
   }
@@ -101,43 +110,85 @@ class Draw {
     return static_cast<double>(x > kNever ? x : kNever);
   }
 
-  /// p_: the logits, those of tokens that were seen less likely.
-  void penalize() noexcept {
-    for (Index i = 0; i < v_; ++i) {
-      p_[i] = logit(i);
-    }
+  /// That of a token that was seen.
+  [[nodiscard]] double penalized(std::int32_t id) const noexcept {
     const auto penalty = static_cast<double>(o_.repetition_penalty);
-    if (penalty == 1.0 || args_.seen.absent()) {
-      return;
-    }
-    std::fill_n(ids_, v_, 0);  // tokens that had it
-    for (Index i = 0; i < args_.seen.extent(0); ++i) {
-      const std::int32_t id = *args_.seen.at(i);
-      if (ids_[id] == 0) {
-        p_[id] = p_[id] > 0.0 ? p_[id] / penalty : p_[id] * penalty;
-      }
-      ids_[id] = 1;
+    return logit(id) > 0.0 ? logit(id) / penalty : logit(id) * penalty;
+  }
+
+  /// f(id) for each token that was seen, once or more, if there is a penalty.
+  template <class F>
+  void each_seen(const F& f) const noexcept {
+    for (Index i = 0; penalizes_ && i < args_.seen.extent(0); ++i) {
+      f(*args_.seen.at(i));
     }
   }
 
-  [[nodiscard]] std::int32_t most_likely() const noexcept {
+  /// p_: the logits, those of tokens that were seen less likely.
+  void fill_logits() noexcept {
+    for (Index i = 0; i < v_; ++i) {
+      p_[i] = logit(i);
+    }
+    each_seen([&](std::int32_t id) { p_[id] = penalized(id); });
+  }
+
+  /// The most likely token. With penalties p_ has the logits then.
+  std::int32_t most_likely() noexcept {
+    if (!penalizes_) {
+      const float* const x = args_.logits.data;
+      return static_cast<std::int32_t>(std::find(x, x + v_, static_cast<float>(most_)) - x);
+    }
+    fill_logits();
     return static_cast<std::int32_t>(std::max_element(p_, p_ + v_) - p_);
   }
 
   std::int32_t drawn() noexcept {
-    Index count = 0;
-    for (Index i = 0; i < v_; ++i) {
-      if (p_[i] > static_cast<double>(kNever)) {
-        ids_[count++] = static_cast<std::int32_t>(i);
-      }
+    const double most = penalizes_ ? p_[most_likely()] : most_;
+    if (o_.top_k == 0 || o_.top_k >= v_) {
+      return drawn_of_all(most);
     }
-    count = keep_top_k(count);
-    const double most = p_[*std::min_element(ids_, ids_ + count, more_likely())];
+    if (!penalizes_) {
+      fill_logits();
+    }
+    const Index count = keep_top_k(collect(std::numeric_limits<double>::lowest()));
     for (Index i = 0; i < count; ++i) {  // from here on probabilities, in units of the greatest
       double& p = p_[ids_[i]];
       p = exp_of((p - most) / static_cast<double>(o_.temperature));
     }
-    return choose(keep_min_p(keep_nucleus(count)));
+    return choose(keep_min_p(keep_nucleus(count, sum_of(count))));
+  }
+
+  std::int32_t drawn_of_all(double most) noexcept {
+    const auto temperature = static_cast<double>(o_.temperature);
+    double all = exponentials(most, kLog2E / temperature);
+    each_seen([&](std::int32_t id) { p_[id] = exp_of((penalized(id) - most) / temperature); });
+    if (penalizes_) {
+      all = sum_until(std::numeric_limits<double>::infinity()).sum;
+    } else if (o_.temperature == 1.0F) {
+      sum_ = all;
+    }
+    if (o_.top_p == 1.0F && o_.min_p == 0.0F) {
+      return choose_of_all(all);
+    }
+    const Index count =
+        collect(o_.top_p < 1.0F ? unlikely(all, v_) : static_cast<double>(o_.min_p));
+    return choose(keep_min_p(keep_nucleus(count, all)));
+  }
+
+  /// p_: 2^(scale (x - most)) of all logits x as they were given. Returns the sum.
+  double exponentials(double most, double scale) const noexcept {
+    return table_.exponentials(
+        {.n = v_, .x = args_.logits.data, .most = most, .scale = scale, .to = p_});
+  }
+
+  /// ids_: the tokens of which p_ has at least so much.
+  Index collect(double least) noexcept {
+    Index count = 0;
+    for (Index i = 0; i < v_; ++i) {
+      ids_[count] = static_cast<std::int32_t>(i);
+      count += p_[i] >= least ? 1 : 0;
+    }
+    return count;
   }
 
   /// Puts the `most` most likely in front, in their order, which is the same whatever library sorts them. Out of line,
@@ -147,12 +198,11 @@ class Draw {
   }
 
   Index keep_top_k(Index count) noexcept {
-    const Index k = o_.top_k;
-    if (k == 0 || k >= count) {
+    if (o_.top_k >= count) {
       return count;
     }
-    rank(k, count);
-    return k;
+    rank(o_.top_k, count);
+    return o_.top_k;
   }
 
   [[nodiscard]] double sum_of(Index count) const noexcept {
@@ -163,22 +213,26 @@ class Draw {
     return sum;
   }
 
-  /// The most likely whose probabilities before each add up to less than top_p. Of n tokens those below (1 - top_p) / n
-  /// each make less than 1 - top_p together, so they come after the last that stays, and need not be sorted.
-  Index keep_nucleus(Index count) noexcept {
+  /// Of n tokens those below this make less than 1 - top_p of `all` together.
+  [[nodiscard]] double unlikely(double all, Index n) const noexcept {
+    return (1.0 - static_cast<double>(o_.top_p)) * all / static_cast<double>(n) * 0.5;
+  }
+
+  /// The most likely whose probabilities before each add up to less than top_p of `all`. Those that are unlikely() come after the
+  /// last that stays, and need not be sorted.
+  Index keep_nucleus(Index count, double all) noexcept {
     if (o_.top_p == 1.0F) {
       return count;
     }
-    const auto top_p = static_cast<double>(o_.top_p);
-    const double all = sum_of(count);
-    const double unlikely = (1.0 - top_p) * all / static_cast<double>(count) * 0.5;
+    const double least = unlikely(all, count);
     const auto* end =
-        std::remove_if(ids_, ids_ + count, [&](std::int32_t id) { return p_[id] < unlikely; });
+        std::remove_if(ids_, ids_ + count, [&](std::int32_t id) { return p_[id] < least; });
     const Index left = end - ids_;
     rank(left, left);
+    const double most = static_cast<double>(o_.top_p) * all;
     double sum = 0.0;
     Index kept = 0;
-    while (kept < left && (kept == 0 || sum < top_p * all)) {
+    while (kept < left && (kept == 0 || sum < most)) {
       sum += p_[ids_[kept++]];
     }
     return kept;
@@ -190,9 +244,14 @@ class Draw {
            ids_;
   }
 
-  [[nodiscard]] std::int32_t choose(Index count) const noexcept {
+  /// The number of this draw, in [0, 1).
+  [[nodiscard]] double number() const noexcept {
     const std::uint64_t bits = kernels::mix_bits(kernels::mix_bits(o_.seed) + o_.step);
-    const double at = static_cast<double>(bits >> 11U) * 0x1p-53 * sum_of(count);
+    return static_cast<double>(bits >> 11U) * 0x1p-53;
+  }
+
+  [[nodiscard]] std::int32_t choose(Index count) const noexcept {
+    const double at = number() * sum_of(count);
     double sum = 0.0;
     for (Index i = 0; i < count; ++i) {
       sum += p_[ids_[i]];
@@ -203,25 +262,56 @@ class Draw {
     return ids_[count - 1];
   }
 
+  struct Prefix {
+    Index id;
+    double sum;  ///< of p_ up to this one, itself included
+  };
+
+  /// The first token with which the sum is above `at`, or V. Eight are added at a time, which do not wait for each other.
+  [[nodiscard]] Prefix sum_until(double at) const noexcept {
+    double sum = 0.0;
+    Index i = 0;
+    for (; i + 8 <= v_; i += 8) {
+      const double* p = p_ + i;
+      const double more = ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7]));
+      if (at < sum + more) {
+        break;
+      }
+      sum += more;
+    }
+    for (; i < v_; ++i) {
+      sum += p_[i];
+      if (at < sum) {
+        break;
+      }
+    }
+    return {i, sum};
+  }
+
+  [[nodiscard]] std::int32_t choose_of_all(double all) const noexcept {
+    Index id = sum_until(number() * all).id;
+    while (id == v_ || p_[id] == 0.0) {  // where roundings leave the sum below
+      --id;
+    }
+    return static_cast<std::int32_t>(id);
+  }
+
   /// ln p = x - m - ln of the sum of all e^(x_i - m), with m the greatest logit.
   [[nodiscard]] float log_probability(std::int32_t id) const noexcept {
-    double most = logit(0);
-    for (Index i = 1; i < v_; ++i) {
-      most = std::max(most, logit(i));
-    }
-    double sum = 0.0;
-    for (Index i = 0; i < v_; ++i) {
-      sum += exp_of(logit(i) - most);
-    }
+    const double sum = sum_ > 0.0 ? sum_ : exponentials(most_, kLog2E);
     constexpr auto kLowest = static_cast<double>(std::numeric_limits<float>::lowest());
-    return static_cast<float>(std::max(logit(id) - most - natural_log(sum), kLowest));
+    return static_cast<float>(std::max(logit(id) - most_ - natural_log(sum), kLowest));
   }
 
   const SamplingArgs& args_;
   const SamplingOptions& o_;
+  const kernels::KernelTable& table_;
   Index v_;
+  double most_;
+  bool penalizes_;
   double* p_;
   std::int32_t* ids_;
+  double sum_ = 0.0;  ///< of log_probability(), where it is known
 };
 
 }  // namespace
@@ -238,10 +328,13 @@ Status sample(const SamplingArgs& args, Workspace& workspace, SampledToken& toke
     QKV_RETURN_IF_ERROR(check_ids(kSample, "seen", args.seen, v));
   }
   QKV_RETURN_IF_ERROR(check_options(args.options));
-  QKV_RETURN_IF_ERROR(check_logits(args.logits));
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kSample, table));
+  float most = 0.0F;
+  QKV_RETURN_IF_ERROR(check_logits(*table, args.logits, most));
   QKV_RETURN_IF_ERROR(
       workspace.begin(Workspace::padded(capped_product(v, 2)) + Workspace::padded(capped(v))));
-  token = Draw(args, workspace).token();
+  token = Draw({args, *table, most}, workspace).token();
   return {};
 }
 

@@ -20,8 +20,9 @@ inline constexpr Index kSoftmaxChunk = 16;
 /// as many as fit registers would read half a cache line of each step.
 inline constexpr Index kSoftmaxColumns = 64;
 
+/// The largest number of a row; NaN is passed over.
 template <class Isa>
-inline float largest_of(const float* x, Index n) noexcept {
+[[gnu::noinline]] float largest_of(const float* x, Index n) noexcept {
   using V = Vec<Isa>;
   constexpr float kLeast = -__builtin_inff();
   // Four, so that no comparison waits for the one before.
