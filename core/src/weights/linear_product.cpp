@@ -18,6 +18,9 @@ namespace {
 /// Rows of a slice: whole tiles of every instruction set.
 constexpr Index kSliceRows = 48;
 
+/// Panels of a slice. With fewer than a quarter of them a single row waits for its sums.
+constexpr Index kMostPanels = 8;
+
 /// One of the products with the same rows.
 struct Product {
   LinearColumns l;
@@ -62,7 +65,15 @@ void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Produc
             static_cast<double>(p.l.out);
   }
   const bool shared = worth_sharing(pool, work);
-  Slices slices = {std::max<Index>(from.rows, 1), shared ? 8 * table.panel : all};
+  Slices slices = {std::max<Index>(from.rows, 1), all};
+  if (shared) {
+    // Of few rows, which are not cut, there should be some slices for each thread.
+    const Index fair = all / (Index{4} * pool->threads() * table.panel);
+    const Index panels = from.rows > kSliceRows || fair >= kMostPanels ? kMostPanels
+                         : fair >= kMostPanels / 2                     ? kMostPanels / 2
+                                                                       : kMostPanels / 4;
+    slices.width = panels * table.panel;
+  }
   Index columns = 0;
   for (const Product& p : products) {
     columns += slices.of_columns(p);
