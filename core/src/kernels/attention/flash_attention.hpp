@@ -253,33 +253,63 @@ inline void write_rows(const GroupArgs& args, QueryBlock<Isa>& block) noexcept {
   }
 }
 
+/// Whether no element of the block's sums is NaN or infinite.
+template <class Isa>
+inline bool sums_are_finite(const GroupArgs& args, const QueryBlock<Isa>& block) noexcept {
+  using V = Vec<Isa>;
+  V sum(0.0F);
+  for (Index i = 0; i < block.rows * round_up(args.dv, kPanel<Isa>); i += kWidth<Isa>) {
+    sum = sum + V::load_aligned(block.sums_v + i) * V(0.0F);
+  }
+  return xsimd::all(sum == V(0.0F));
+}
+
+/// The running softmax of a block of rows over keys [range), and its sums of values. With `skips` the values of excluded keys
+/// are not multiplied where a value is not finite. Returns whether there is a block of keys of which some are excluded.
+template <class Isa>
+[[gnu::noinline]] bool attend_keys(const GroupArgs& args, QueryBlock<Isa>& block, KeyRange range,
+                                   bool skips) noexcept {
+  bool mixed = false;
+  for (Index i = 0; i < block.rows * round_up(args.dv, kPanel<Isa>); ++i) {
+    block.sums_v[i] = 0.0F;
+  }
+  for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
+    const Index keys = keys_from(k0, range.end);
+    const BlockKind kind = kind_at(args, block, range, k0);
+    if (kind == BlockKind::kExcluded) {
+      continue;
+    }
+    const bool plain = kind == BlockKind::kPlain;
+    mixed |= !plain;
+    multiply_qk(args, block, k0, keys, ScoredKeys::kReached);
+    softmax_step(args, block, k0, keys, plain);
+    if (!plain && skips && !values_are_finite<Isa>(args, k0, keys)) {
+      multiply_pv_skipping(args, block, k0, keys);
+      continue;
+    }
+    for_tiles(block, [&](Index r, int rows) {
+      // Weights past the last key of the tile's last row are zero.
+      const Index last = range_of(args, block, r + rows - 1).end;
+      multiply_pv(args, block, r, rows, k0, {0, clamp(last - k0, 0, keys)});
+    });
+  }
+  return mixed;
+}
+
+/// An excluded key whose value is NaN or infinite makes sums NaN, 0 * NaN being NaN, and they stay so. Such rows are computed once
+/// more without it, and with them those that follow: the bits are the same, and to look through all values beforehand
+/// took 3 to 10 % of the time.
 template <class Isa>
 void attend(const GroupArgs& args) noexcept {
   QueryBlock<Isa> block = make_query_block<Isa>(args);
-  const Index width = round_up(args.dv, kPanel<Isa>);
+  bool skips = false;
   for (Index first = args.row_begin; first < args.row_end; first += kQueryBlock<Isa>) {
     const KeyRange range = begin_rows(args, block, first, args.row_end);
-    for (Index i = 0; i < block.rows * width; ++i) {
-      block.sums_v[i] = 0.0F;
-    }
-    for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
-      const Index keys = keys_from(k0, range.end);
-      const BlockKind kind = kind_at(args, block, range, k0);
-      if (kind == BlockKind::kExcluded) {
-        continue;
-      }
-      const bool plain = kind == BlockKind::kPlain;
-      multiply_qk(args, block, k0, keys);
-      softmax_step(args, block, k0, keys, plain);
-      if (!plain && !values_are_finite<Isa>(args, k0, keys)) {
-        multiply_pv_skipping(args, block, k0, keys);
-        continue;
-      }
-      for_tiles(block, [&](Index r, int rows) {
-        // Weights past the last key of the tile's last row are zero.
-        const Index last = range_of(args, block, r + rows - 1).end;
-        multiply_pv(args, block, r, rows, k0, {0, clamp(last - k0, 0, keys)});
-      });
+    const bool mixed = attend_keys(args, block, range, skips);
+    if (mixed && !skips && !sums_are_finite(args, block)) {
+      skips = true;
+      begin_rows(args, block, first, args.row_end);
+      attend_keys(args, block, range, skips);
     }
     write_rows(args, block);
   }

@@ -120,22 +120,30 @@ inline Right keys_of(const GroupArgs& args, Index k0) noexcept {
   return {args.keys.k_panels + k0 / kPanel<Isa> * panel, panel, args.dk};
 }
 
+/// The keys whose scores are computed.
+enum class ScoredKeys : std::uint8_t {
+  kAll,
+  kReached,  ///< of a tile of rows up to the last one that reach leaves to any of them; what lies after it is undefined
+};
+
 /// Products of the block's scaled queries with keys [k0, k0 + keys), which `k` begins with.
 template <class Isa, class Right>
 inline void multiply_keys(const GroupArgs& args, const QueryBlock<Isa>& block, const Right& k,
-                          Index keys) noexcept {
-  const Index panels = round_up(keys, kPanel<Isa>) / kPanel<Isa>;
+                          Index k0, Index keys, ScoredKeys scored) noexcept {
   for_tiles(block, [&](Index r, int rows) {
+    const Index end =
+        scored == ScoredKeys::kAll ? k0 + keys : range_of(args, block, r + rows - 1).end;
+    const Index panels = round_up(clamp(end - k0, 0, keys), kPanel<Isa>) / kPanel<Isa>;
     multiply<Isa>(rows, panels, {block.q + r * args.dk, args.dk}, k, {nullptr, 0},
                   block.scores + r * kKeyBlock, kKeyBlock);
   });
 }
 
 template <class Isa>
-inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
-                        Index keys) noexcept {
+inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0, Index keys,
+                        ScoredKeys scored = ScoredKeys::kAll) noexcept {
   with_panels(args, [&]<class Right>(Right /*kind*/) {
-    multiply_keys(args, block, keys_of<Isa, Right>(args, k0), keys);
+    multiply_keys(args, block, keys_of<Isa, Right>(args, k0), k0, keys, scored);
   });
 }
 

@@ -60,7 +60,7 @@ void weigh(const GroupArgs& args, const WeighArgs& to) noexcept {
       if (kind_at(args, block, range, k0) == BlockKind::kExcluded) {
         continue;
       }
-      multiply_qk(args, block, k0, keys);
+      multiply_qk(args, block, k0, keys, ScoredKeys::kReached);
       for (Index r = 0; r < block.rows; ++r) {
         weigh_row(args, block, r, k0, keys);
         for (Index j = 0; j < keys; ++j) {
