@@ -24,10 +24,17 @@ Status gru_backward(const TrainKernels& kernels, const GruBackwardArgs& args,
                     Workspace& workspace) noexcept;
 Status cross_entropy(const TrainKernels& kernels, const CrossEntropyArgs& args, CrossEntropy& found,
                      Workspace& workspace) noexcept;
-/// global_norm(), which can only fail to find kernels.
-[[nodiscard]] double global_norm(const TrainKernels& kernels,
-                                 std::span<const Parameter> parameters) noexcept;
+/// global_norm(), which can only fail to find kernels. A thread takes whole arrays, whose sums are added in their order.
+[[nodiscard]] double global_norm(const TrainKernels& kernels, std::span<const Parameter> parameters,
+                                 ThreadPool* pool) noexcept;
+
+/// What adamw_step() is told.
+struct AdamWCall {
+  const AdamWOptions& options;
+  std::int64_t step;
+};
+/// adamw_step(), on the threads of `pool` if there is one.
 Status adamw_step(const TrainKernels& kernels, std::span<const Parameter> parameters,
-                  const AdamWOptions& options, std::int64_t step) noexcept;
+                  const AdamWCall& call, ThreadPool* pool) noexcept;
 
 }  // namespace qkv::train

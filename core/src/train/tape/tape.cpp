@@ -4,6 +4,7 @@
 
 #include "base/float_count.hpp"
 #include "base/message.hpp"
+#include "rows/over_rows.hpp"
 
 namespace qkv::train {
 
@@ -227,7 +228,8 @@ Status Tape::backward(const TrainKernels& kernels, const TapeInputs& inputs,
     for (int i = 0; i < Step::kMostInputs; ++i) {
       if (step.writes[static_cast<std::size_t>(i)] == Step::Write::kAdd) {
         const TapeArray& array = arrays_[step.in[static_cast<std::size_t>(i)]];
-        kernels.forward->add(
+        add_rows(
+            *kernels.forward, workspace.pool(),
             {.n = array.size(), .x = array.gradient, .y = scratch(step, i), .out = array.gradient});
       }
     }

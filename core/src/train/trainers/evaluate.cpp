@@ -58,7 +58,7 @@ Status make_step(const TapeRun& run, Learner& learner, Workspace& workspace,
   QKV_RETURN_IF_ERROR(learner.check_room_for_step(run.caller));
   StepResult found;
   QKV_RETURN_IF_ERROR(evaluate(run, workspace, found.before));
-  QKV_RETURN_IF_ERROR(learner.update(run.caller, run.kernels, found));
+  QKV_RETURN_IF_ERROR(learner.update(run.caller, run.kernels, workspace.pool(), found));
   result = found;
   return {};
 }

@@ -102,11 +102,11 @@ Status Learner::create(const Caller& caller, const TrainerOptions& options, Inde
   return {};
 }
 
-Status Learner::update(const Caller& caller, const TrainKernels& kernels,
+Status Learner::update(const Caller& caller, const TrainKernels& kernels, ThreadPool* pool,
                        StepResult& result) noexcept {
   const std::span<const Parameter> all(parameters_.begin(),
                                        static_cast<std::size_t>(parameters_.size()));
-  result.gradient_norm = global_norm(kernels, all);
+  result.gradient_norm = global_norm(kernels, all, pool);
   const float factor = clip_factor(result.gradient_norm, options_.clip_norm);
   // Second moments keep squares of what is left of it: one that is infinite would hold its weight in place for ever.
   if (!(result.gradient_norm * static_cast<double>(factor) < 0x1p64)) {
@@ -125,7 +125,7 @@ Status Learner::update(const Caller& caller, const TrainKernels& kernels,
   step.epsilon = options_.epsilon;
   step.weight_decay = options_.weight_decay;
   step.gradient_factor = factor;
-  QKV_RETURN_IF_ERROR(adamw_step(kernels, all, step, result.step));
+  QKV_RETURN_IF_ERROR(adamw_step(kernels, all, {step, result.step}, pool));
   steps_ = result.step;
   return {};
 }

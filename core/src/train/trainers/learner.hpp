@@ -31,8 +31,10 @@ class Learner {
 
   /// Whether there is a number for one more step.
   [[nodiscard]] Status check_room_for_step(const Caller& caller) const noexcept;
-  /// Clips, and makes a step of AdamW. Refuses a gradient that is not finite, and changes nothing then.
-  Status update(const Caller& caller, const TrainKernels& kernels, StepResult& result) noexcept;
+  /// Clips, and makes a step of AdamW, on the threads of `pool` if there is one. Refuses a gradient that is not finite, and changes
+  /// nothing then.
+  Status update(const Caller& caller, const TrainKernels& kernels, ThreadPool* pool,
+                StepResult& result) noexcept;
 
   [[nodiscard]] Index count() const noexcept { return arrays_.size(); }
   [[nodiscard]] const Array& array(Index i) const noexcept { return arrays_[i]; }

@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/portable_math.hpp"
+#include "base/share.hpp"
 #include "kernels/random.hpp"
 #include "train/gradients/with_kernels.hpp"
 
@@ -62,14 +63,24 @@ double whole_power(double base, std::int64_t n) noexcept {
 Status global_norm(std::span<const Parameter> parameters, double& norm) noexcept {
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels("global_norm", kernels));
-  norm = global_norm(kernels, parameters);
+  norm = global_norm(kernels, parameters, nullptr);
   return {};
 }
 
-double global_norm(const TrainKernels& kernels, std::span<const Parameter> parameters) noexcept {
+double global_norm(const TrainKernels& kernels, std::span<const Parameter> parameters,
+                   ThreadPool* pool) noexcept {
+  constexpr std::size_t kAtOnce = 64;
   double sum = 0.0;
-  for (const Parameter& p : parameters) {
-    sum += kernels.backward->sum_of_squares(p.gradient, p.n);
+  for (std::size_t first = 0; first < parameters.size(); first += kAtOnce) {
+    const auto some = parameters.subspan(first, std::min(kAtOnce, parameters.size() - first));
+    double sums[kAtOnce];
+    for_each_task(pool, static_cast<Index>(some.size()), [&](Index i, int /*thread*/) noexcept {
+      const Parameter& p = some[static_cast<std::size_t>(i)];
+      sums[i] = kernels.backward->sum_of_squares(p.gradient, p.n);
+    });
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      sum += sums[i];
+    }
   }
   return std::sqrt(sum);
 }
@@ -83,29 +94,32 @@ Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& opt
                   std::int64_t step) noexcept {
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels("adamw_step", kernels));
-  return adamw_step(kernels, parameters, options, step);
+  return adamw_step(kernels, parameters, {options, step}, nullptr);
 }
 
 Status adamw_step(const TrainKernels& kernels, std::span<const Parameter> parameters,
-                  const AdamWOptions& options, std::int64_t step) noexcept {
+                  const AdamWCall& call, ThreadPool* pool) noexcept {
+  const auto& [options, step] = call;
   QKV_RETURN_IF_ERROR(check(options, step));
   const auto rate = static_cast<double>(options.learning_rate);
   const double first = 1.0 - whole_power(static_cast<double>(options.beta1), step);
   const double second = 1.0 - whole_power(static_cast<double>(options.beta2), step);
   const double decay = 1.0 - rate * static_cast<double>(options.weight_decay);
   for (const Parameter& p : parameters) {
-    kernels.backward->adamw({.n = p.n,
-                             .parameters = p.value,
-                             .gradients = p.gradient,
-                             .first = p.first_moment,
-                             .second = p.second_moment,
-                             .gradient_factor = options.gradient_factor,
-                             .beta1 = options.beta1,
-                             .beta2 = options.beta2,
-                             .epsilon = options.epsilon,
-                             .decay = p.decays ? static_cast<float>(decay) : 1.0F,
-                             .step_size = static_cast<float>(rate / first),
-                             .root_scale = static_cast<float>(1.0 / std::sqrt(second))});
+    share(pool, p.n, kShareElements, [&](Index begin, Index end) noexcept {
+      kernels.backward->adamw({.n = end - begin,
+                               .parameters = p.value + begin,
+                               .gradients = p.gradient + begin,
+                               .first = p.first_moment + begin,
+                               .second = p.second_moment + begin,
+                               .gradient_factor = options.gradient_factor,
+                               .beta1 = options.beta1,
+                               .beta2 = options.beta2,
+                               .epsilon = options.epsilon,
+                               .decay = p.decays ? static_cast<float>(decay) : 1.0F,
+                               .step_size = static_cast<float>(rate / first),
+                               .root_scale = static_cast<float>(1.0 / std::sqrt(second))});
+    });
   }
   return {};
 }
