@@ -66,6 +66,11 @@ Index columns_at_once(const KernelTable& table, const WeightMatrix& matrix) noex
   return std::min(panels, fit) * table.panel;
 }
 
+/// Columns of packed panels.
+std::size_t whole_panels(const KernelTable& table, Index out) noexcept {
+  return capped_product((out - 1) / table.panel + 1, table.panel);
+}
+
 /// Packs columns [first, first + count) of W, panel by panel on the threads of `pool`.
 void pack_columns(const KernelTable& table, ThreadPool* pool, const WeightMatrix& matrix,
                   std::pair<Index, Index> columns, float* panels) noexcept {
@@ -132,6 +137,28 @@ void apply_linear(const KernelTable& table, const LinearArgs& args, Workspace& w
                   {args.x.data, rows, args.out.data + first});
   }
   workspace.rewind(mark);
+}
+
+std::size_t packed_scratch(const KernelTable& table, const LinearArgs& args) noexcept {
+  const WeightMatrix matrix = matrix_of({args.w, args.bias, args.layout});
+  const std::size_t columns = whole_panels(table, matrix.out);
+  return capped_sum({Workspace::padded(capped_product(columns, matrix.in)),
+                     Workspace::padded(args.bias.absent() ? 0 : columns)});
+}
+
+LinearColumns pack_whole(const KernelTable& table, const LinearArgs& args,
+                         Workspace& workspace) noexcept {
+  const WeightMatrix matrix = matrix_of({args.w, args.bias, args.layout});
+  const std::size_t columns = whole_panels(table, matrix.out);
+  float* panels = workspace.take(capped_product(columns, matrix.in));
+  pack_columns(table, workspace.pool(), matrix, {0, matrix.out}, panels);
+  float* bias = nullptr;
+  if (!args.bias.absent()) {
+    bias = workspace.take(columns);
+    std::fill_n(bias, columns, 0.0F);
+    std::copy_n(args.bias.data, matrix.out, bias);
+  }
+  return {panels, bias, matrix.in, matrix.out, matrix.out};
 }
 
 Status Linear::create(const LinearWeights& weights, Linear& map) noexcept {

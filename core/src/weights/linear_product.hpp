@@ -107,6 +107,15 @@ struct LinearColumns {
   WeightFormat format = WeightFormat::kF32;
 };
 
+/// Floats that pack_whole() takes of a workspace.
+[[nodiscard]] std::size_t packed_scratch(const kernels::KernelTable& table,
+                                         const LinearArgs& args) noexcept;
+
+/// The map of linear(), checked, packed once for products with many x: args.x is not read. For apply_columns(), as long as the
+/// workspace keeps what this takes.
+[[nodiscard]] LinearColumns pack_whole(const kernels::KernelTable& table, const LinearArgs& args,
+                                       Workspace& workspace) noexcept;
+
 /// apply() to these columns; to.y is that of the first of them.
 void apply_columns(const kernels::KernelTable& table, ThreadPool* pool, const LinearColumns& l,
                    const LinearRows& to) noexcept;

@@ -84,18 +84,18 @@ Status gru(const TrainKernels& kernels, const GruArgs& args, Workspace& workspac
   const std::size_t of_state = capped_product(s.batch, s.hidden);
   const kernels::KernelTable& forward = *kernels.forward;
   LinearArgs x = projection({args.x.data, {s.rows(), s.in}}, w.wx, w.bx, nullptr);
-  LinearArgs h = projection({nullptr, {s.batch, s.hidden}}, w.wh, w.bh, nullptr);
+  const LinearArgs h = projection({nullptr, {s.batch, s.hidden}}, w.wh, w.bh, nullptr);
   QKV_RETURN_IF_ERROR(workspace.begin(capped_sum(
       {Workspace::padded(of_rows), Workspace::padded(of_batch), Workspace::padded(of_state),
-       std::max(linear_scratch(forward, x), linear_scratch(forward, h))})));
+       packed_scratch(forward, h), linear_scratch(forward, x)})));
   float* of_x = x.out.data = workspace.take(of_rows);
-  float* of_h = h.out.data = workspace.take(of_batch);
+  float* of_h = workspace.take(of_batch);
   float* state = workspace.take(of_state);  // [B, hidden]: h before the step at hand
-  h.x.data = state;
+  const LinearColumns u = pack_whole(forward, h, workspace);
   apply_linear(forward, x, workspace);
   copy_start(s, args.h0, state);
   for (Index t = 0; t < s.tokens; ++t) {
-    apply_linear(forward, h, workspace);
+    apply_columns(forward, workspace.pool(), u, {state, s.batch, of_h});
     for (Index b = 0; b < s.batch; ++b) {
       kernels::GruStepArgs step{};
       step.hidden = s.hidden;
@@ -194,8 +194,7 @@ GruProducts gru_products_of(const GruBackwardArgs& args, const GruShape& s,
 std::size_t scratch_of(const TrainKernels& kernels, const GruProducts& p) noexcept {
   return std::max(
       {linear_scratch(*kernels.forward, p.of_x), linear_scratch(*kernels.forward, p.of_h),
-       linear_scratch(*kernels.forward, p.back), linear_backward_scratch(kernels, p.d_of_x),
-       linear_backward_scratch(kernels, p.d_of_h)});
+       linear_backward_scratch(kernels, p.d_of_x), linear_backward_scratch(kernels, p.d_of_h)});
 }
 
 /// Begins the workspace with room for the tape and the products, and places the tape in it.
@@ -208,6 +207,7 @@ Status begin(const GruBackwardArgs& args, const GruShape& s, const TrainKernels&
   QKV_RETURN_IF_ERROR(workspace.begin(
       capped_sum({capped_product(4, Workspace::padded(of_gates)), Workspace::padded(of_states),
                   Workspace::padded(of_gate), capped_product(2, Workspace::padded(of_state)),
+                  packed_scratch(*kernels.forward, gru_products_of(args, s, {}).back),
                   scratch_of(kernels, gru_products_of(args, s, {}))})));
   tape.of_x = workspace.take(of_gates);
   tape.of_h = workspace.take(of_gates);
@@ -270,13 +270,14 @@ Status gru_backward(const TrainKernels& kernels, const GruBackwardArgs& args,
   GruTape tape{};
   QKV_RETURN_IF_ERROR(begin(args, s, kernels, tape, workspace));
   const GruProducts products = gru_products_of(args, s, tape);
+  const LinearColumns back = pack_whole(*kernels.forward, products.back, workspace);
   copy_before(args, s, tape);
   apply_linear(*kernels.forward, products.of_x, workspace);
   apply_linear(*kernels.forward, products.of_h, workspace);
   std::fill_n(tape.d_step, s.batch * s.hidden, 0.0F);
   for (Index t = s.tokens - 1; s.batch > 0 && t >= 0; --t) {
     step_back(args, s, kernels, tape, t);
-    apply_linear(*kernels.forward, products.back, workspace);
+    apply_columns(*kernels.forward, workspace.pool(), back, {tape.d_gate, s.batch, tape.carry});
     for (Index i = 0; i < s.batch * s.hidden; ++i) {
       tape.d_step[i] += tape.carry[i];
     }
