@@ -21,50 +21,17 @@
 // and the first of these sums starts at 128 times the sum of the row's numbers.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
+#include "kernels/product/dot_defaults.hpp"
 
-#include "kernels/kernel_table.hpp"
-#include "kernels/simd.hpp"
+#if defined(__SSE4_1__)
+#include "kernels/product/byte_dot_x86.hpp"
+#elif defined(__aarch64__)
+#include "kernels/product/byte_dot_neon.hpp"
+#elif defined(__wasm_simd128__)
+#include "kernels/product/byte_dot_wasm.hpp"
+#endif
 
 namespace qkv::kernels {
-
-template <class Isa>
-using Ints = xsimd::batch<std::int32_t, typename Isa::Arch>;
-
-/// Four bytes from anywhere.
-static inline std::int32_t four_bytes(const std::byte* at) noexcept {
-  std::int32_t bytes = 0;
-  std::memcpy(&bytes, at, sizeof bytes);
-  return bytes;
-}
-
-/// kGroup: inputs of a column whose weights lie side by side, and that a step takes. load(): weights of the panel's two vectors.
-/// load_codes(): the codes of both, of which low() keeps those of the first and high(), where there is no kWholeBytes, those of the
-/// second. unpack(): the codes of both as the bytes that load() takes. add() and add_codes() add a step's products, finish() makes of the latter sums of 32 bits. widen(): a byte without a sign
-/// for each column.
-template <class Isa, ByteDot kKind>
-struct Dot;
-
-template <class Isa>
-using DotOf = Dot<Isa, Isa::kByteDot>;
-
-/// What kinds have in common unless they say something else.
-template <class Isa>
-struct DotDefaults {
-  static constexpr Index kGroup = 4;
-  static constexpr int kRowMost = 127;
-  static constexpr int kRowOffset = 0;
-  static constexpr bool kWholeBytes = true;
-  /// Both are functions because one of the kinds knows them only where it runs.
-  static bool unsigned_weights() noexcept { return false; }
-  static bool signed_codes() noexcept { return false; }
-  using RowNumber = std::int8_t;   ///< what meets weights of 8 bits
-  using CodeNumber = std::int8_t;  ///< what meets codes
-  using CodeSum = Ints<Isa>;
-  [[gnu::always_inline]] static Ints<Isa> finish(Ints<Isa> sum) noexcept { return sum; }
-};
 
 /// Loops, for a machine that has nothing else and as the plainest description of the others.
 template <class Isa>
@@ -125,11 +92,3 @@ struct Dot<Isa, ByteDot::kPlain> : DotDefaults<Isa> {
 };
 
 }  // namespace qkv::kernels
-
-#if defined(__SSE4_1__)
-#include "kernels/product/byte_dot_x86.hpp"
-#elif defined(__aarch64__)
-#include "kernels/product/byte_dot_neon.hpp"
-#elif defined(__wasm_simd128__)
-#include "kernels/product/byte_dot_wasm.hpp"
-#endif

@@ -3,7 +3,7 @@
 
 #include <wasm_simd128.h>
 
-#include "kernels/product/byte_dot.hpp"
+#include "kernels/product/dot_defaults.hpp"
 
 namespace qkv::kernels {
 

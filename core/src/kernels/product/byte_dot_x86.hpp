@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/product/byte_dot.hpp"
+#include "kernels/product/dot_defaults.hpp"
 
 namespace qkv::kernels {
 
