@@ -32,6 +32,7 @@ class Run {
     v_blocks_ = workspace.take(heads * Workspace::padded(scratch_.v_blocks));
     stats_ = workspace.take(threads * 2 * Workspace::padded(scratch_.stats));
     tiles_ = workspace.take(threads * Workspace::padded(scratch_.tile));
+    states_ = workspace.take(Workspace::padded(scratch_.states));
   }
 
   void compute() const noexcept {
@@ -87,22 +88,66 @@ class Run {
 
   /// Rows of the query heads of key/value heads [first, first + count), in blocks.
   void attend(Index first, Index count) const noexcept {
-    const Index heads = shape_.num_heads / shape_.num_kv_heads;
-    const Index rows = shape_.tq * heads;
+    if (scratch_.pieces > 0) {
+      attend_in_pieces(first, count);
+      return;
+    }
+    const Index rows = rows_of_head();
     const Index blocks = (rows + scratch_.task_rows - 1) / scratch_.task_rows;
     for_each_task(pool_, count * blocks, [&](Index task, int thread) noexcept {
       const Index slot = task / blocks;
-      const auto [b, kv] = place(first + slot);
-      GroupArgs group = common_;
+      GroupArgs group = group_of(first + slot, slot, thread);
       group.row_begin = task % blocks * scratch_.task_rows;
       group.row_end = std::min(group.row_begin + scratch_.task_rows, rows);
-      select_batch(args_, shape_, b, group);
-      select_panels(b, kv, slot, group.keys);
-      select_heads(args_, b, {kv * heads, heads}, group);
-      select_scratch(thread, group);
       table_.attend(group);
-      write_extras(table_, group, args_, shape_.tk, {b, kv * heads});
+      finish(first + slot, group);
     });
+  }
+
+  /// The same where pieces of keys are tasks: a few rows of few heads. Joining them takes less than waking a thread does.
+  void attend_in_pieces(Index first, Index count) const noexcept {
+    const auto pieces = static_cast<Index>(scratch_.pieces);
+    const auto run = [&](Index slot, int thread, kernels::PieceStep step, Index piece) noexcept {
+      GroupArgs group = group_of(first + slot, slot, thread);
+      group.row_begin = 0;
+      group.row_end = rows_of_head();
+      group.pieces = {
+          step, piece,
+          states_ + (first + slot) * pieces * static_cast<Index>(table_.state_floats(shape_.dv))};
+      table_.attend(group);
+      return group;
+    };
+    for_each_task(pool_, count * pieces, [&](Index task, int thread) noexcept {
+      run(task / pieces, thread, kernels::PieceStep::kCompute, task % pieces);
+    });
+    const AttentionExtras& extras = args_.extras;
+    const bool again = !extras.weights.absent() || !extras.logits.absent();
+    for_each_task(again ? pool_ : nullptr, count, [&](Index slot, int thread) noexcept {
+      finish(first + slot, run(slot, thread, kernels::PieceStep::kJoin, 0));
+    });
+  }
+
+  /// Rows of the query heads of one key/value head.
+  [[nodiscard]] Index rows_of_head() const noexcept {
+    return shape_.tq * (shape_.num_heads / shape_.num_kv_heads);
+  }
+
+  /// A key/value head, whose keys are in `slot` unless there is a cache, for a thread.
+  [[nodiscard]] GroupArgs group_of(Index head, Index slot, int thread) const noexcept {
+    const Index heads = shape_.num_heads / shape_.num_kv_heads;
+    const auto [b, kv] = place(head);
+    GroupArgs group = common_;
+    select_batch(args_, shape_, b, group);
+    select_panels(b, kv, slot, group.keys);
+    select_heads(args_, b, {kv * heads, heads}, group);
+    select_scratch(thread, group);
+    return group;
+  }
+
+  /// What else is asked for of rows that are finished.
+  void finish(Index head, const GroupArgs& group) const noexcept {
+    const auto [b, kv] = place(head);
+    write_extras(table_, group, args_, shape_.tk, {b, kv * group.heads});
   }
 
   void select_scratch(int thread, GroupArgs& group) const noexcept {
@@ -139,6 +184,7 @@ class Run {
   float* v_blocks_;
   float* stats_;
   float* tiles_;
+  float* states_;
 };
 
 }  // namespace

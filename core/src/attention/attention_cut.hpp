@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "attention/attention_plan.hpp"
@@ -32,6 +33,10 @@ struct AttentionCut {
   Index heads_at_once = 1;                 ///< key/value heads that are packed at the same time
   std::size_t k_panels = 0, v_blocks = 0;  ///< floats of one of them; a cache has its own
   std::size_t stats = kTaskRows, tile;     ///< floats of one thread
+  /// Pieces of keys of a key/value head that are tasks of their own; 0 where rows are. A power of two, so that a call with one
+  /// more token rarely needs more memory.
+  std::size_t pieces = 0;
+  std::size_t states = 0;  ///< floats of the states of all pieces
 
   AttentionCut(const AttentionPlan& plan, bool cached) noexcept
       : work(work_of(plan.shape)),
@@ -55,12 +60,19 @@ struct AttentionCut {
            detail::saturated_product(kv_heads, rows / task_rows) < kEnoughTasks) {
       task_rows /= 2;
     }
+    // Where heads leave threads without work. It changes no bit.
+    if (threads > 1 && rows <= kernels::kPieceRows && s.tk > kernels::kPieceKeys &&
+        kv_heads % threads != 0 && kv_heads < Index{4} * threads) {
+      pieces = std::bit_ceil((static_cast<std::size_t>(s.tk) - 1) / kernels::kPieceKeys + 1);
+      states = capped_product(capped_product(kv_heads, pieces), plan.table->state_floats(s.dv));
+    }
   }
 
   /// Floats in all.
   [[nodiscard]] std::size_t total() const noexcept {
     const std::size_t thread = capped_sum({2 * Workspace::padded(stats), Workspace::padded(tile)});
-    return capped_sum({capped_product(heads_at_once, head()), capped_product(threads, thread)});
+    return capped_sum({capped_product(heads_at_once, head()), capped_product(threads, thread),
+                       Workspace::padded(states)});
   }
 
  private:

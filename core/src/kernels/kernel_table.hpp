@@ -169,6 +169,8 @@ struct KernelTable {
   Index panel;  ///< columns of a packed panel
   /// Floats of GroupArgs::scratch.
   std::uint64_t (*group_scratch)(Index dk, Index dv) noexcept;
+  /// Floats from the state of one piece to that of the next, in PieceArgs::states.
+  std::uint64_t (*state_floats)(Index dv) noexcept;
   void (*pack)(const PackArgs&) noexcept;
   void (*gemm)(const GemmArgs&) noexcept;
   PanelFormat formats[kFormats];

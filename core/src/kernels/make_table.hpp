@@ -28,6 +28,7 @@ inline constexpr KernelTable kTable{
     .base = Isa::kName,
     .panel = kPanel<Isa>,
     .group_scratch = group_scratch<Isa>,
+    .state_floats = state_floats<Isa>,
     .pack = pack<Isa>,
     .gemm = gemm<Isa>,
     .formats = {{.name = "f32",

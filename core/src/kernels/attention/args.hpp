@@ -32,6 +32,13 @@ struct ScoreArray {
 /// much of V, which with the tile of scores stay in a 48 kB L1.
 inline constexpr Index kKeyBlock = 64;
 
+/// Keys in a piece. The running softmax of a row begins anew with each and the results are joined in order, so that several
+/// threads may go over the keys of a few rows, and rows have the same bits whether they do or not.
+inline constexpr Index kPieceKeys = 1024;
+
+/// Most rows of a group whose pieces are computed one by one: one block of every instruction set.
+inline constexpr Index kPieceRows = 16;
+
 /// The numbers in panels of keys and blocks of values.
 enum class KeyFormat : std::uint8_t {
   kF32,
@@ -73,6 +80,20 @@ struct DropoutArgs {
   Index first_head;     ///< the number of the group's head 0 among all query heads
 };
 
+/// What is done with the pieces of the keys.
+enum class PieceStep : std::uint8_t {
+  kAll,      ///< computed and joined
+  kCompute,  ///< piece `piece` alone is computed, and its state is kept
+  kJoin,     ///< what was kept is joined
+};
+
+/// The pieces of the keys of one block of rows; for kAll nothing else is needed.
+struct PieceArgs {
+  PieceStep step;
+  Index piece;
+  float* states;  ///< state_floats(dv) for each piece, aligned to 64 bytes
+};
+
 /// Rows of a group: the query heads of one batch row that read the same key/value head. Row r is query
 /// r / heads of head r % heads, so that later rows read at least the keys of earlier ones.
 struct GroupArgs {
@@ -88,6 +109,7 @@ struct GroupArgs {
   ScoreArgs score;
   const float* sinks;  ///< a logit of each head without a key, in the denominator only
   DropoutArgs dropout;
+  PieceArgs pieces;
   /// Of the rows, the first of them at [0]: the running maximum of the scores, -inf without keys.
   float* row_max;
   float* row_sum;  ///< likewise: sum of exp((s - max) / temperature), with the sink; 0 without keys

@@ -2,7 +2,7 @@
 // maximum and sum for each row, and an output that is rescaled whenever the maximum moves
 // (Milakov & Gimelshein 2018, Dao et al. 2022). Nothing of size T x T exists.
 //
-// Blocks start at fixed positions and every row is computed by the same operations in the same
+// Blocks and pieces of keys start at fixed positions and every row is computed by the same operations in the same
 // order wherever it stands in its tile, so neither neighbours nor later tokens can change a bit of
 // it.
 #pragma once
@@ -264,15 +264,13 @@ inline bool sums_are_finite(const GroupArgs& args, const QueryBlock<Isa>& block)
   return xsimd::all(sum == V(0.0F));
 }
 
-/// The running softmax of a block of rows over keys [range), and its sums of values. With `skips` the values of excluded keys
+/// The state of a block of rows after keys [range) alone. With `skips` the values of excluded keys
 /// are not multiplied where a value is not finite. Returns whether there is a block of keys of which some are excluded.
 template <class Isa>
 [[gnu::noinline]] bool attend_keys(const GroupArgs& args, QueryBlock<Isa>& block, KeyRange range,
                                    bool skips) noexcept {
   bool mixed = false;
-  for (Index i = 0; i < block.rows * round_up(args.dv, kPanel<Isa>); ++i) {
-    block.sums_v[i] = 0.0F;
-  }
+  clear_rows(args, block);
   for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
     const Index keys = keys_from(k0, range.end);
     const BlockKind kind = kind_at(args, block, range, k0);
@@ -296,22 +294,106 @@ template <class Isa>
   return mixed;
 }
 
-/// An excluded key whose value is NaN or infinite makes sums NaN, 0 * NaN being NaN, and they stay so. Such rows are computed once
-/// more without it, and with them those that follow: the bits are the same, and to look through all values beforehand
-/// took 3 to 10 % of the time.
+/// The state of a block of rows after keys [range) alone. An excluded key whose value is NaN or infinite makes sums NaN, 0 * NaN
+/// being NaN, and they stay so. Then they are computed once more without it, and with `skips` whatever follows: the bits are
+/// the same, and to look through all values beforehand took 3 to 10 % of the time.
+template <class Isa>
+inline void attend_piece(const GroupArgs& args, QueryBlock<Isa>& block, KeyRange range,
+                         bool& skips) noexcept {
+  const bool mixed = attend_keys(args, block, range, skips);
+  if (mixed && !skips && !sums_are_finite(args, block)) {
+    skips = true;
+    attend_keys(args, block, range, skips);
+  }
+}
+
+/// Keeps the state of a block of rows in `to`.
+template <class Isa>
+[[gnu::noinline]] void keep_rows(const GroupArgs& args, const QueryBlock<Isa>& block,
+                                 float* to) noexcept {
+  const Index width = round_up(args.dv, kPanel<Isa>);
+  for (Index r = 0; r < block.rows; ++r, to += state_row<Isa>(args.dv)) {
+    for (Index d = 0; d < width; ++d) {
+      to[d] = block.sums_v[r * width + d];
+    }
+    block.sum[r].store_aligned(to + width);
+    block.log_sum[r].store_aligned(to + width + kWidth<Isa>);
+    to[width + 2 * kWidth<Isa>] = block.max[r];
+    to[width + 2 * kWidth<Isa> + 1] = block.has_key[r] ? 1.0F : 0.0F;
+  }
+}
+
+/// How sums relative to `max` change when they are made relative to `top`.
+template <class Isa>
+struct Move {
+  Move(const GroupArgs& args, float max, float top) noexcept
+      // Without any key the sums are 0, or NaN.
+      : fall(Vec<Isa>(max == kMinusInfinity ? 0.0F : max - top) * Vec<Isa>(exponent_scale(args))),
+        shrink(exp2_weight<Isa>(fall)) {}
+  /// As raise_max() does it.
+  [[nodiscard]] Vec<Isa> log_sum(Vec<Isa> log_sum, Vec<Isa> sum) const noexcept {
+    return xsimd::select(shrink == Vec<Isa>(0.0F), Vec<Isa>(0.0F), shrink * (log_sum + fall * sum));
+  }
+  Vec<Isa> fall, shrink;
+};
+
+/// Joins the state of a block of rows with the one in `from`: the bits are the same if the two change places.
+template <class Isa>
+[[gnu::noinline]] void join_rows(const GroupArgs& args, QueryBlock<Isa>& block,
+                                 const float* from) noexcept {
+  using V = Vec<Isa>;
+  const Index width = round_up(args.dv, kPanel<Isa>);
+  for (Index r = 0; r < block.rows; ++r, from += state_row<Isa>(args.dv)) {
+    const float kept_max = from[width + 2 * kWidth<Isa>];
+    const V kept_sum = V::load_aligned(from + width);
+    const float top = kept_max > block.max[r] ? kept_max : block.max[r];
+    const Move<Isa> kept(args, kept_max, top);
+    const Move<Isa> own(args, block.max[r], top);
+    block.max[r] = top;
+    block.has_key[r] |= from[width + 2 * kWidth<Isa> + 1] != 0.0F;
+    if (args.entropy.data) {
+      block.log_sum[r] = own.log_sum(block.log_sum[r], block.sum[r]) +
+                         kept.log_sum(V::load_aligned(from + width + kWidth<Isa>), kept_sum);
+    }
+    block.sum[r] = block.sum[r] * own.shrink + kept_sum * kept.shrink;
+    float* sums = block.sums_v + r * width;
+    for (Index d = 0; d < width; d += kWidth<Isa>) {
+      (V::load_aligned(sums + d) * own.shrink + V::load_aligned(from + d) * kept.shrink)
+          .store_aligned(sums + d);
+    }
+  }
+}
+
 template <class Isa>
 void attend(const GroupArgs& args) noexcept {
   QueryBlock<Isa> block = make_query_block<Isa>(args);
+  const PieceStep step = args.pieces.step;
+  const auto state = static_cast<Index>(state_floats<Isa>(args.dv));
   bool skips = false;
   for (Index first = args.row_begin; first < args.row_end; first += kQueryBlock<Isa>) {
     const KeyRange range = begin_rows(args, block, first, args.row_end);
-    const bool mixed = attend_keys(args, block, range, skips);
-    if (mixed && !skips && !sums_are_finite(args, block)) {
-      skips = true;
-      begin_rows(args, block, first, args.row_end);
-      attend_keys(args, block, range, skips);
+    const Index begin = range.begin / kPieceKeys;
+    const Index end = (range.end + kPieceKeys - 1) / kPieceKeys;
+    for (Index n = begin; n < end; ++n) {
+      if (step == PieceStep::kCompute && n != args.pieces.piece) {
+        continue;
+      }
+      float* kept = step == PieceStep::kAll ? block.state : args.pieces.states + n * state;
+      if (step != PieceStep::kJoin) {
+        const Index first_key = n == begin ? range.begin : n * kPieceKeys;
+        const Index last_key = n + 1 == end ? range.end : (n + 1) * kPieceKeys;
+        attend_piece(args, block, {first_key, last_key}, skips);
+      }
+      if (step == PieceStep::kJoin || (step == PieceStep::kAll && n > begin)) {
+        join_rows(args, block, kept);
+      }
+      if (step == PieceStep::kCompute || (step == PieceStep::kAll && n + 1 < end)) {
+        keep_rows(args, block, kept);
+      }
     }
-    write_rows(args, block);
+    if (step != PieceStep::kCompute) {
+      write_rows(args, block);
+    }
   }
 }
 

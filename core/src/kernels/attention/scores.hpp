@@ -39,17 +39,33 @@ struct QueryBlock {
   float* scores;  ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
   float* add;     ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
   float* sums_v;  ///< [kQueryBlock, dv rounded up to panels]: weights times V
+  float* state;   ///< [kQueryBlock, state_row()]: of the pieces of keys before this one
   float max[kQueryBlock<Isa>];
   bool has_key[kQueryBlock<Isa>];
 };
 
-/// In 64 bits, because the product need not fit an Index of 32.
+/// Floats that keep the state of a row between two pieces of keys: its sums of weights times V, then in a vector each the sums of
+/// its weights and of e log2(e), and its maximum with whether there was a key.
+template <class Isa>
+constexpr Index state_row(Index dv) noexcept {
+  return round_up(dv, kPanel<Isa>) + 3 * kWidth<Isa>;
+}
+
+/// Of a block of rows. In 64 bits, because the product need not fit an Index of 32.
+template <class Isa>
+std::uint64_t state_floats(Index dv) noexcept {
+  static_assert(kQueryBlock<Isa> >= kPieceRows);
+  constexpr auto kPad = static_cast<std::uint64_t>(kPanel<Isa>);
+  const std::uint64_t width = (static_cast<std::uint64_t>(dv) + kPad - 1) / kPad * kPad;
+  return static_cast<std::uint64_t>(kQueryBlock<Isa>) * (width + 3 * kWidth<Isa>);
+}
+
 template <class Isa>
 std::uint64_t group_scratch(Index dk, Index dv) noexcept {
   constexpr auto kRound = static_cast<std::uint64_t>(kWidth<Isa> + kPanel<Isa> + kKeyBlock);
   const std::uint64_t row =
       static_cast<std::uint64_t>(dk) + static_cast<std::uint64_t>(dv) + kRound;
-  return static_cast<std::uint64_t>(kQueryBlock<Isa>) * row + kKeyBlock;
+  return static_cast<std::uint64_t>(kQueryBlock<Isa>) * row + kKeyBlock + state_floats<Isa>(dv);
 }
 
 template <class Isa>
@@ -58,7 +74,8 @@ inline QueryBlock<Isa> make_query_block(const GroupArgs& args) noexcept {
   block.scores = args.scratch;
   block.add = block.scores + kQueryBlock<Isa> * kKeyBlock;
   block.sums_v = block.add + kKeyBlock;
-  block.q = block.sums_v + kQueryBlock<Isa> * round_up(args.dv, kPanel<Isa>);
+  block.state = block.sums_v + kQueryBlock<Isa> * round_up(args.dv, kPanel<Isa>);
+  block.q = block.state + kQueryBlock<Isa> * state_row<Isa>(args.dv);
   return block;
 }
 
@@ -68,6 +85,20 @@ inline KeyRange range_of(const GroupArgs& args, const QueryBlock<Isa>& block, In
   return key_range(args, block.row[r].query);
 }
 
+/// The state of the block's rows before any key.
+template <class Isa>
+inline void clear_rows(const GroupArgs& args, QueryBlock<Isa>& block) noexcept {
+  for (Index r = 0; r < block.rows; ++r) {
+    block.max[r] = kMinusInfinity;
+    block.sum[r] = Vec<Isa>(0.0F);
+    block.log_sum[r] = Vec<Isa>(0.0F);
+    block.has_key[r] = false;
+  }
+  for (Index i = 0; i < block.rows * round_up(args.dv, kPanel<Isa>); ++i) {
+    block.sums_v[i] = 0.0F;
+  }
+}
+
 /// Places the block on rows from `first` and says which keys any of them may read, from the start of
 /// a key block.
 template <class Isa>
@@ -75,11 +106,8 @@ inline KeyRange begin_rows(const GroupArgs& args, QueryBlock<Isa>& block, Index 
                            Index row_end) noexcept {
   block.first = first;
   block.rows = row_end - first < kQueryBlock<Isa> ? row_end - first : kQueryBlock<Isa>;
+  clear_rows(args, block);
   for (Index r = 0; r < block.rows; ++r) {
-    block.max[r] = kMinusInfinity;
-    block.sum[r] = Vec<Isa>(0.0F);
-    block.log_sum[r] = Vec<Isa>(0.0F);
-    block.has_key[r] = false;
     block.row[r] = row_at(args, first + r);
     block.masks[r] = masks_of(args, block.row[r]);
     const float* q = piece_of(args.q, block.row[r]);
