@@ -8,7 +8,8 @@ export const gzipped = (bytes) =>
   execFileSync('gzip', ['-9', '-n'], { input: bytes, maxBuffer: 2 ** 26 }).length;
 
 /** The most a file may weigh, in bytes of gzip -9. */
-const [wasm, trainWasm] = [112_000, 165_000];
+// The relaxed build has products with bytes twice: for processors with a dot product of bytes and for those without.
+const [wasm, trainWasm] = [130_000, 181_000];
 
 /** The files of dist/ that run, with what each may weigh. A new one is one line here. */
 export const programs = {
@@ -20,7 +21,7 @@ export const programs = {
   'language.js': 5_500,
   'models.js': 54_000,
   // Both .wasm files are in it, deflated already.
-  'inline.js': 260_000,
+  'inline.js': 280_000,
   'thread.js': 1_000,
   'train.js': 10_000,
   'worker.js': 15_000,

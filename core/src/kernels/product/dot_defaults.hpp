@@ -42,7 +42,6 @@ struct DotDefaults {
   static bool signed_codes() noexcept { return false; }
   using RowNumber = std::int8_t;   ///< what meets weights of 8 bits
   using CodeNumber = std::int8_t;  ///< what meets codes
-  using CodeSum = Ints<Isa>;
   [[gnu::always_inline]] static Ints<Isa> finish(Ints<Isa> sum) noexcept { return sum; }
 };
 
