@@ -187,12 +187,15 @@ struct CodeColumn {
   /// What is changed in the high half.
   [[nodiscard]] static unsigned flip() noexcept { return DotOf<Isa>::signed_codes() ? 8 : 0; }
 
-  void write(std::byte* codes, Index i, int code) const noexcept {
-    std::byte& both = codes[place(i)];
-    const auto old = std::to_integer<unsigned>(both);
-    const auto number = static_cast<unsigned>(code);
-    both = static_cast<std::byte>(high() ? (old & 15U) | (number ^ flip()) << 4U
-                                         : (old & 0xf0U) | number);
+  /// The codes of a step that begins with input i, one in the low half of each byte of `step`.
+  void write(std::byte* codes, Index i, std::uint32_t step) const noexcept {
+    constexpr std::uint32_t kLow = 0x0f0f0f0fU;
+    std::byte* const at = codes + place(i);
+    std::uint32_t both = 0;
+    std::memcpy(&both, at, DotOf<Isa>::kGroup);
+    both = high() ? (both & kLow) | ((step & kLow) ^ flip() * 0x01010101U) << 4U
+                  : (both & ~kLow) | (step & kLow);
+    std::memcpy(at, &both, DotOf<Isa>::kGroup);
   }
   [[nodiscard]] int read(const std::byte* codes, Index i) const noexcept {
     const auto both = std::to_integer<unsigned>(codes[place(i)]);
@@ -206,8 +209,10 @@ bool keep_int4(const PanelPart& to, const CodedBlock& from) noexcept {
   const Index place = int8_scale_place(to.column, kPanel<Isa>);
   std::memcpy(block + place, &from.scale, sizeof from.scale);
   std::memcpy(block + int4_offsets(kPanel<Isa>) + place, &from.offset, sizeof from.offset);
-  for (Index i = 0; i < kInt8Block; ++i) {
-    CodeColumn<Isa>{to.column}.write(block + int4_weights(kPanel<Isa>), i, from.numbers[i]);
+  for (Index i = 0; i < kInt8Block; i += DotOf<Isa>::kGroup) {
+    std::uint32_t step = 0;
+    std::memcpy(&step, from.numbers + i, DotOf<Isa>::kGroup);
+    CodeColumn<Isa>{to.column}.write(block + int4_weights(kPanel<Isa>), i, step);
   }
   return is_finite_f16(from.scale) && is_finite_f16(from.offset);
 }
@@ -277,10 +282,10 @@ bool keep_q4k(const PanelPart& to, const std::byte* file) noexcept {
     for (Index kind = 0; kind < 2; ++kind) {
       small[to.column + kind * kPanel<Isa>] = static_cast<std::byte>(q4k_factor(file, b, kind));
     }
-    for (Index i = 0; i < kInt8Block; ++i) {
-      const auto both = std::to_integer<unsigned>(file[q4k_file_code(b, i)]);
-      CodeColumn<Isa>{to.column}.write(small + q4k_codes(kPanel<Isa>), i,
-                                       static_cast<int>(both >> 4 * (b % 2) & 15U));
+    for (Index i = 0; i < kInt8Block; i += DotOf<Isa>::kGroup) {
+      std::uint32_t step = 0;
+      std::memcpy(&step, file + q4k_file_code(b, i), DotOf<Isa>::kGroup);
+      CodeColumn<Isa>{to.column}.write(small + q4k_codes(kPanel<Isa>), i, step >> 4 * (b % 2));
     }
   }
   return is_finite_f16(scale) && is_finite_f16(offset);
