@@ -7,6 +7,7 @@
 #include "compare.hpp"
 #include "packed_problem.hpp"
 #include "problem.hpp"
+#include "qkv/threads.hpp"
 #include "weights/packed_linear.hpp"
 
 namespace qkv::test::weight_format_test {
@@ -169,7 +170,7 @@ TEST_CASE("weights: every type and layout to every format, at every size", "[wei
   }
 }
 
-TEST_CASE("weights: in parts they are as at once, and what is never filled is 0", "[weights]") {
+TEST_CASE("weights: in parts they are as at once", "[weights]") {
   for (const NumberType type : kNumberTypes) {
     for (const WeightFormat format : kWeightFormats) {
       CAPTURE(static_cast<int>(type), static_cast<int>(format));
@@ -182,7 +183,6 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
       const std::vector<float> whole = weights_of(packed_from(outputs, format));
       PackedLinear packed;
       require_ok(reserve_linear(table, {.in = 67, .out = 41, .format = format}, packed));
-      REQUIRE(weights_of(packed) == std::vector<float>(whole.size(), 0.0F));
       for (const auto& [first, rows] : {std::pair{20, 21}, {0, 1}, {1, 19}}) {
         REQUIRE(fill_matrix(table, outputs.some(first, rows), packed));
       }
@@ -197,6 +197,164 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
       }
       REQUIRE(first_difference(weights_of(by_input), all) == "");
     }
+  }
+}
+
+/// The number i of output j as a format keeps it: from the block of the file, or by the formula of the format.
+class Kept {
+ public:
+  Kept(const Bytes& bytes, NumberType type, Index width, WeightFormat format)
+      : bytes_(bytes), type_(type), width_(width), format_(format) {}
+
+  /// All weights of an output.
+  [[nodiscard]] std::vector<float> row(Index j) const {
+    std::vector<float> numbers(static_cast<std::size_t>(width_));
+    const std::byte* at = bytes_.data() + j * static_cast<Index>(row_bytes(type_, width_));
+    REQUIRE(read_rows({.type = type_, .data = at, .layout = WeightLayout::kInOut, .rows = 1},
+                      width_, numbers.data()));
+    if (format_ == WeightFormat::kQ4K) {
+      return numbers;
+    }
+    std::vector<float> kept;
+    for (Index first = 0; first < width_; first += 32) {
+      const auto count = std::min(Index{32}, width_ - first);
+      const std::vector<float> block(numbers.begin() + first, numbers.begin() + first + count);
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        kept.push_back(stays() ? of_block(at, first + static_cast<Index>(i))
+                               : expected_weight(block, i, format_));
+      }
+    }
+    return kept;
+  }
+
+ private:
+  /// Whether blocks go in as they are.
+  [[nodiscard]] bool stays() const {
+    const bool nibbles =
+        type_ == NumberType::kQ4_0 || type_ == NumberType::kQ4_1 || type_ == NumberType::kQ4K;
+    return (format_ == WeightFormat::kInt8 && type_ == NumberType::kQ8_0) ||
+           (format_ == WeightFormat::kInt4 && nibbles);
+  }
+  /// scale * code + offset, both of them rounded to binary16.
+  [[nodiscard]] float of_block(const std::byte* row, Index i) const {
+    const BlockType& type = *block_type(type_);
+    NumberRun run{};
+    type.read(row + i / type.inputs * type.bytes, i % type.inputs / 32, run);
+    const int least = type_ == NumberType::kQ4_0 ? -8 : 0;
+    const float d = from_f16(to_f16(run.scale[0]));
+    const float o = from_f16(to_f16(run.offset[0] + static_cast<float>(least) * run.scale[0]));
+    const auto code = static_cast<float>(run.codes[i % 32] - least);
+    return format_ == WeightFormat::kInt8 ? d * code : d * code + o;
+  }
+
+  const Bytes& bytes_;
+  NumberType type_;
+  Index width_;
+  WeightFormat format_;
+};
+
+/// Blocks of a type that are random but for their scales, of which none is infinite: bytes of exponents are kept small.
+Bytes random_blocks(NumberType type, std::size_t count, Random& random) {
+  Bytes bytes;
+  while (bytes.size() < count) {
+    append(bytes, static_cast<std::uint8_t>(random.next()));
+    // float32: every fourth; 16 bits: every second.
+    const bool high = type == NumberType::kF32 ? bytes.size() % 4 == 0 : bytes.size() % 2 == 0;
+    if (high) {
+      bytes.back() &= std::byte{0xbb};
+    }
+  }
+  return bytes;
+}
+
+TEST_CASE("weights: long rows of every type go into every format, by any number of threads",
+          "[weights]") {
+  Random random(11);
+  const kernels::KernelTable& table = *active_kernels();
+  Threads threads(3);
+  // More than the inputs that are filled at a time, and more than one panel; a first row in the middle of a panel.
+  constexpr Index kOut = 75;
+  for (int code = 0; code <= static_cast<int>(NumberType::kIq4Xs); ++code) {
+    const auto type = static_cast<NumberType>(code);
+    if (type == NumberType::kInt8) {
+      continue;
+    }
+    for (const WeightFormat format : kWeightFormats) {
+      if (!takes(format, type, WeightLayout::kOutIn)) {
+        continue;
+      }
+      for (const Index in : {256, 552}) {
+        CAPTURE(code, static_cast<int>(format), in);
+        const std::size_t width = row_bytes(type, in);
+        const Bytes bytes = random_blocks(type, kOut * width, random);
+        const Kept kept(bytes, type, in, format);
+        for (ThreadPool* pool : {static_cast<ThreadPool*>(nullptr), &threads.pool()}) {
+          PackedLinear packed;
+          require_ok(reserve_linear(table, {.in = in, .out = kOut, .format = format}, packed));
+          for (const auto& [first, rows] : {std::pair{0, 5}, {5, kOut - 5}}) {
+            REQUIRE(fill_matrix(table,
+                                {.type = type,
+                                 .data = bytes.data() + first * static_cast<Index>(width),
+                                 .row_bytes = static_cast<Index>(width),
+                                 .first = first,
+                                 .rows = rows},
+                                packed, pool));
+          }
+          for (Index j = 0; j < kOut; ++j) {
+            std::vector<float> found(static_cast<std::size_t>(in));
+            read_column(table, packed, j, found.data());
+            REQUIRE(first_difference(found, kept.row(j)) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("weights: columns of the last panel that the matrix has not are 0", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (const WeightFormat format : kWeightFormats) {
+    CAPTURE(static_cast<int>(format));
+    const LinearSize size{.in = 67, .out = 41, .format = format};
+    PackedLinear before;
+    require_ok(reserve_linear(table, size, before));
+    // What the next block of this size most likely has in it.
+    std::memset(before.panels.data(), 0x3c, before.panels.capacity() * sizeof(float));
+    before = {};
+    PackedLinear packed;
+    require_ok(reserve_linear(table, size, packed));
+    for (Index j = 41; j % table.panel != 0; ++j) {
+      std::vector<float> column(67);
+      read_column(table, packed, j, column.data());
+      REQUIRE(column == std::vector<float>(67, 0.0F));  // of either sign
+    }
+  }
+}
+
+TEST_CASE("weights: numbers of 16 bits that keep their type are looked at", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (const WeightLayout layout : {WeightLayout::kOutIn, WeightLayout::kInOut}) {
+    CAPTURE(static_cast<int>(layout));
+    const auto filled = [&](NumberType type, WeightFormat format, std::uint16_t bits) {
+      FileMatrix file(type, layout, 3, 300, 4);
+      std::memcpy(file.bytes.data() + 1 + file.row_bytes + 2 * 290, &bits, sizeof bits);
+      PackedLinear packed;
+      require_ok(
+          reserve_linear(table, {.in = file.in(), .out = file.out(), .format = format}, packed));
+      const bool finite = fill_matrix(table, file.all(), packed);
+      const bool by_output = layout == WeightLayout::kOutIn;
+      std::vector<float> column(static_cast<std::size_t>(packed.in));
+      read_column(table, packed, by_output ? 1 : 290, column.data());
+      return std::pair{finite, std::bit_cast<std::uint32_t>(column[by_output ? 290 : 1])};
+    };
+    for (const int bits : {0x7c00, 0xfc00, 0x7c01, 0x7e00}) {
+      CHECK(!filled(NumberType::kF16, WeightFormat::kF16, static_cast<std::uint16_t>(bits)).first);
+    }
+    CHECK(filled(NumberType::kF16, WeightFormat::kF16, 0x8001U) ==
+          std::pair{true, std::bit_cast<std::uint32_t>(-0x1p-24F)});
+    // Infinity stays, and a signalling NaN becomes a quiet one.
+    CHECK(filled(NumberType::kBf16, WeightFormat::kBf16, 0xff80U) == std::pair{true, 0xff800000U});
+    CHECK(filled(NumberType::kBf16, WeightFormat::kBf16, 0x7f81U) == std::pair{true, 0x7fc10000U});
   }
 }
 

@@ -84,7 +84,7 @@ std::vector<double> parts_of(const PackedLinear& packed) {
       }
       kernels::CodedBlock block{};
       format.take({reinterpret_cast<std::byte*>(at), j % panel, i / 32 * 32, 32}, block);
-      const float q = block.numbers[i % 32];
+      const auto q = static_cast<float>(kernels::number_of(block, i % 32, 4));
       size = static_cast<double>(std::abs(from_f16(block.scale)) * q +
                                  std::abs(from_f16(block.offset)));
     }

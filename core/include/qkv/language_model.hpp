@@ -202,13 +202,13 @@ class LanguageModel {
   /// Gives array i its next rows, in order from the first to the last; the layout may not change on the way. Numbers are
   /// converted to the array's format: exactly where it holds them, else rounded to the nearest (bfloat16), or, in blocks of 32
   /// inputs, to d round(w / d) with d = float16(max |w| / 127), rounded up below 2^-14: within d / 2. Quantised blocks go into int8
-  /// as they are.
+  /// as they are. The threads of `pool`, if there is one, share the rows of a matrix; the result has the same bits for any number.
   /// Errors: kInvalidArgument (null data, a type, layout or scales without meaning, quantised numbers that are no whole blocks along
   /// the inputs, a scale that is not finite; for int8 a weight that is not, or is 8.3e6 or more
   /// in magnitude; a filled model), kOutOfRange (no such array, more rows than are left, rows or a
   /// stride of scales too short; with kInOut and int8 a count that is no multiple of 32 before the end). On error the array is
   /// as it was.
-  Status fill(Index i, const ModelRows& rows) noexcept;
+  Status fill(Index i, const ModelRows& rows, ThreadPool* pool = nullptr) noexcept;
 
   /// Rows [first, first + count) of array i as they are kept, one after another: fill() of a model of the same formats takes
   /// them back without a change, with WeightLayout::kOutIn. Matrices and the embedding of kInt8 are kQ8_0, those of kInt4 kQ4_1.

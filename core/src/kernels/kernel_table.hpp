@@ -37,12 +37,19 @@ struct PanelPart {
   Index column, first, count;
 };
 
-/// Weights of one column as whole numbers; each stands for scale * number + offset. Scale and offset are binary16.
+/// kInt8Block weights of one column as whole numbers; each stands for scale * number + offset. Scale and offset are binary16.
 struct CodedBlock {
   std::uint16_t scale;
   std::uint16_t offset;  ///< of 4 bits alone, whose numbers are 0 to 15
+  /// Of 4 bits half as many bytes, as files have them: in the low bits of byte i is number i, in the high ones number i + 16.
   std::int8_t numbers[kInt8Block];
 };
+
+/// Number i of a block, of so many bits.
+static constexpr int number_of(const CodedBlock& block, Index i, int bits) noexcept {
+  const int byte = block.numbers[bits == 8 ? i : i % (kInt8Block / 2)];
+  return bits == 8 ? byte : byte >> (i < kInt8Block / 2 ? 0 : 4) & 15;
+}
 
 /// What a product reads as rows.
 enum class RowKind : std::uint8_t {
@@ -61,19 +68,22 @@ struct PanelFormat {
   Index block_bytes;   ///< of so many inputs of a whole panel
   RowKind rows;        ///< that the product reads
   void (*product)(const GemmArgs&) noexcept;
-  /// Rounds weights into one block, or into any number of those without blocks. False when a number or a scale would not be
-  /// finite, but for float32 and bfloat16. Null where keep_large() is all there is.
+  /// Rounds any number of weights, from the first of a block on. False when a number or a scale would not be finite, but for
+  /// float32 and bfloat16. Null where keep_large() is all there is.
   bool (*write)(const PanelPart&, const float* weights) noexcept;
   /// Null where the format has blocks.
   void (*read)(const PanelPart&, float* weights) noexcept;
   int bits;  ///< of the numbers of blocks; 0 where the format has none, and no functions for them
-  /// Keeps a block as it is. False when its scale or offset is not finite.
-  bool (*keep)(const PanelPart&, const CodedBlock&) noexcept;
+  /// Keeps blocks as they are, one after another. False when a scale or an offset is not finite.
+  bool (*keep)(const PanelPart&, const CodedBlock*) noexcept;
   /// The block at PanelPart::first, as it was kept.
   void (*take)(const PanelPart&, CodedBlock&) noexcept;
   /// The same for a block of block_inputs numbers as a file has it, where the format has those of a type of files.
   bool (*keep_large)(const PanelPart&, const std::byte* block) noexcept;
   void (*take_large)(const PanelPart&, std::byte* block) noexcept;
+  /// Of numbers of 16 bits, and null for others: keeps those of a file as they are, at any address and `stride` bytes apart; NaN becomes a
+  /// quiet one. False as write().
+  bool (*copy)(const PanelPart&, const std::byte* numbers, Index stride) noexcept;
 };
 
 /// Formats of a KernelTable, in the order of WeightFormat.

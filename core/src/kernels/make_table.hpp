@@ -7,6 +7,7 @@
 #include "kernels/product/byte_formats.hpp"
 #include "kernels/product/gemm.hpp"
 #include "kernels/product/gemm_f16.hpp"
+#include "kernels/product/panel_fill.hpp"
 #include "kernels/product/panel_weights.hpp"
 #include "kernels/rows/activation.hpp"
 #include "kernels/rows/exponentials.hpp"
@@ -43,7 +44,8 @@ inline constexpr KernelTable kTable{
                  .keep = nullptr,
                  .take = nullptr,
                  .keep_large = nullptr,
-                 .take_large = nullptr},
+                 .take_large = nullptr,
+                 .copy = nullptr},
                 {.name = "bf16",
                  .most = nullptr,
                  .block_inputs = 1,
@@ -56,7 +58,8 @@ inline constexpr KernelTable kTable{
                  .keep = nullptr,
                  .take = nullptr,
                  .keep_large = nullptr,
-                 .take_large = nullptr},
+                 .take_large = nullptr,
+                 .copy = copy_bf16<Isa>},
                 kByteFormats<Isa>.int8,
                 {.name = "f16",
                  .most = "65,520",
@@ -70,7 +73,8 @@ inline constexpr KernelTable kTable{
                  .keep = nullptr,
                  .take = nullptr,
                  .keep_large = nullptr,
-                 .take_large = nullptr},
+                 .take_large = nullptr,
+                 .copy = copy_f16<Isa>},
                 kByteFormats<Isa>.int4,
                 kByteFormats<Isa>.q4k},
     .quantizers = {kByteFormats<Isa>.quantizers[0], kByteFormats<Isa>.quantizers[1]},

@@ -316,7 +316,7 @@ Status ModelState::reserve() noexcept {
   return alibi_slopes({slopes.data(), {config.num_heads}});
 }
 
-Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
+Status LanguageModel::fill(Index i, const ModelRows& rows, ThreadPool* pool) noexcept {
   if (!state_ || state_->finished) {
     return refuse(StatusCode::kInvalidArgument, kFill, "the model is {}, expected one to be filled",
                   state_ ? "filled" : "empty");
@@ -344,7 +344,7 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
                       .factor = given.factor};
   bool finite = true;
   if (entry.map) {
-    finite = fill_matrix(*state_->kernels, from, *entry.map);
+    finite = fill_matrix(*state_->kernels, from, *entry.map, pool);
   } else {
     const Index size = entry.row_size(given.layout);
     finite = read_rows(from, size, entry.numbers + entry.rows * size);

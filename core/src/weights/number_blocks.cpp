@@ -2,19 +2,42 @@
 // dmin are binary16; the name of a function is that of the type. Products of scales are rounded as ggml rounds them.
 #include "weights/number_blocks.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/number_conversion.hpp"
 
 namespace qkv {
+
+using kernels::CodedBlock;
+
 namespace {
 
 constexpr Index kHalf = kRunInputs / 2;
+
+/// Eight bytes at a time, in one number: a function of all of them is one of that number, as long as no byte carries into the next.
+using Bytes = std::uint64_t;
+constexpr Index kBytes = sizeof(Bytes);
+
+/// The same byte eight times.
+constexpr Bytes all_of(unsigned byte) noexcept { return byte * Bytes{0x0101010101010101}; }
+
+Bytes bytes_at(const void* from) noexcept {
+  Bytes bytes = 0;
+  std::memcpy(&bytes, from, sizeof bytes);
+  return bytes;
+}
 
 /// A byte as a whole number.
 int at(const std::byte* block, Index i) noexcept { return std::to_integer<int>(block[i]); }
 
 float half_at(const std::byte* block, Index i) noexcept { return from_f16(read_half(block + i)); }
+
+/// Codes [8 i, 8 i + 8) of a run.
+Bytes codes_at(const NumberRun& run, Index i) noexcept { return bytes_at(run.codes + kBytes * i); }
+void set_codes(Bytes bytes, Index i, NumberRun& to) noexcept {
+  std::memcpy(to.codes + kBytes * i, &bytes, sizeof bytes);
+}
 
 /// A scale for all 32, and no offset.
 void set_scale(NumberRun& to, float scale) noexcept {
@@ -26,11 +49,27 @@ void set_scale(NumberRun& to, float scale, float offset) noexcept {
   to.offset[0] = to.offset[1] = offset;
 }
 
+/// Bits [low, low + width) of each of 32 bytes.
+void read_bits(const std::byte* from, Index low, int width, NumberRun& to) noexcept {
+  for (Index i = 0; i < kRunInputs / kBytes; ++i) {
+    set_codes(bytes_at(from + kBytes * i) >> low & all_of((1U << width) - 1), i, to);
+  }
+}
+
 /// Codes of 4 bits of which byte i has number i in its low half and number i + 16 in its high one.
 void read_nibbles(const std::byte* bytes, NumberRun& to) noexcept {
-  for (Index i = 0; i < kHalf; ++i) {
-    to.codes[i] = static_cast<std::int8_t>(at(bytes, i) & 15);
-    to.codes[i + kHalf] = static_cast<std::int8_t>(at(bytes, i) >> 4);
+  for (Index i = 0; i < kHalf / kBytes; ++i) {
+    const Bytes both = bytes_at(bytes + kBytes * i);
+    set_codes(both & all_of(15), i, to);
+    set_codes(both >> 4 & all_of(15), i + kHalf / kBytes, to);
+  }
+}
+
+/// More bits above those that were read: bits [low, low + width) of each of 32 bytes become bits [to_bit, to_bit + width).
+void add_bits(const std::byte* from, Index low, int width, int to_bit, NumberRun& to) noexcept {
+  for (Index i = 0; i < kRunInputs / kBytes; ++i) {
+    const Bytes bits = bytes_at(from + kBytes * i) >> low & all_of((1U << width) - 1);
+    set_codes(codes_at(to, i) | bits << to_bit, i, to);
   }
 }
 
@@ -41,9 +80,11 @@ void add_fifth_bits(const std::byte* bytes, NumberRun& to) noexcept {
   }
 }
 
-void subtract(int what, NumberRun& to) noexcept {
-  for (std::int8_t& code : to.codes) {
-    code = static_cast<std::int8_t>(code - what);
+/// Codes less `what`, both at least 0. The highest bit keeps a byte from borrowing of the next.
+void subtract(unsigned what, NumberRun& to) noexcept {
+  constexpr Bytes kHighest = all_of(128);
+  for (Index i = 0; i < kRunInputs / kBytes; ++i) {
+    set_codes(((codes_at(to, i) | kHighest) - all_of(what)) ^ kHighest, i, to);
   }
 }
 
@@ -78,10 +119,7 @@ void q5_1(const std::byte* block, Index /*run*/, NumberRun& to) noexcept {
 
 /// Two bits of each number of a run; four runs share 32 bytes.
 void read_pairs(const std::byte* bytes, Index run, NumberRun& to) noexcept {
-  for (Index i = 0; i < kRunInputs; ++i) {
-    to.codes[i] =
-        static_cast<std::int8_t>(at(bytes, run / 4 * kRunInputs + i) >> 2 * (run % 4) & 3);
-  }
+  read_bits(bytes + run / 4 * kRunInputs, 2 * (run % 4), 2, to);
 }
 
 void q2_k(const std::byte* block, Index run, NumberRun& to) noexcept {
@@ -107,10 +145,8 @@ void q3_k(const std::byte* block, Index run, NumberRun& to) noexcept {
     to.scale[half] = d * static_cast<float>((low | high << 4) - 32);
   }
   read_pairs(block + 32, run, to);
-  for (Index i = 0; i < kRunInputs; ++i) {
-    const bool has_high = (at(block, i) >> run & 1) != 0;
-    to.codes[i] = static_cast<std::int8_t>(to.codes[i] - (has_high ? 0 : 4));
-  }
+  add_bits(block, run, 1, 2, to);
+  subtract(4, to);
 }
 
 /// Scale and least number of a run of Q4_K and Q5_K: 12 bytes have 6 bits of each for eight runs.
@@ -131,10 +167,7 @@ void set_scale_k(const std::byte* block, Index run, NumberRun& to) noexcept {
 
 /// Four bits of each number of a run; two runs share 32 bytes.
 void read_nibbles_k(const std::byte* bytes, Index run, NumberRun& to) noexcept {
-  for (Index i = 0; i < kRunInputs; ++i) {
-    to.codes[i] =
-        static_cast<std::int8_t>(at(bytes, run / 2 * kRunInputs + i) >> 4 * (run % 2) & 15);
-  }
+  read_bits(bytes + run / 2 * kRunInputs, 4 * (run % 2), 4, to);
 }
 
 void q4_k(const std::byte* block, Index run, NumberRun& to) noexcept {
@@ -145,9 +178,7 @@ void q4_k(const std::byte* block, Index run, NumberRun& to) noexcept {
 void q5_k(const std::byte* block, Index run, NumberRun& to) noexcept {
   set_scale_k(block, run, to);
   read_nibbles_k(block + 48, run, to);
-  for (Index i = 0; i < kRunInputs; ++i) {
-    to.codes[i] = static_cast<std::int8_t>(to.codes[i] | (at(block, 16 + i) >> run & 1) << 4);
-  }
+  add_bits(block + 16, run, 1, 4, to);
 }
 
 void q6_k(const std::byte* block, Index run, NumberRun& to) noexcept {
@@ -158,14 +189,9 @@ void q6_k(const std::byte* block, Index run, NumberRun& to) noexcept {
     to.scale[half] = d * static_cast<float>(scale);
   }
   // Of each half of a block 64 bytes have the low bits of runs 0 and 2, 1 and 3, and 32 bytes the high bits of all four.
-  const std::byte* low = block + run / 4 * 64 + run % 2 * kRunInputs;
-  for (Index i = 0; i < kRunInputs; ++i) {
-    to.codes[i] = static_cast<std::int8_t>(at(low, i) >> 4 * (run % 4 / 2) & 15);
-  }
-  for (Index i = 0; i < kRunInputs; ++i) {
-    const int high = at(block, 128 + run / 4 * kRunInputs + i) >> 2 * (run % 4) & 3;
-    to.codes[i] = static_cast<std::int8_t>((to.codes[i] | high << 4) - 32);
-  }
+  read_bits(block + run / 4 * 64 + run % 2 * kRunInputs, 4 * (run % 4 / 2), 4, to);
+  add_bits(block + 128 + run / 4 * kRunInputs, 2 * (run % 4), 2, 4, to);
+  subtract(32, to);
 }
 
 /// What codes of IQ4_NL and IQ4_XS stand for: ggml's kvalues_iq4nl.
@@ -191,21 +217,55 @@ void iq4_xs(const std::byte* block, Index run, NumberRun& to) noexcept {
   look_up(to);
 }
 
+// ------------------------------------------------------------------- as packed matrices keep them
+
+void keep_q8_0(const std::byte* block, Index /*run*/, CodedBlock& to) noexcept {
+  to.scale = read_half(block);
+  std::memcpy(to.numbers, block + 2, kRunInputs);
+}
+
+void keep_q4_0(const std::byte* block, Index /*run*/, CodedBlock& to) noexcept {
+  to.scale = read_half(block);
+  to.offset = to_f16(-8.0F * from_f16(to.scale));
+  std::memcpy(to.numbers, block + 2, kHalf);
+}
+
+void keep_q4_1(const std::byte* block, Index /*run*/, CodedBlock& to) noexcept {
+  to.scale = read_half(block);
+  to.offset = read_half(block + 2);
+  std::memcpy(to.numbers, block + 4, kHalf);
+}
+
+void keep_q4_k(const std::byte* block, Index run, CodedBlock& to) noexcept {
+  NumberRun scales;
+  set_scale_k(block, run, scales);
+  to.scale = to_f16(scales.scale[0]);
+  to.offset = to_f16(scales.offset[0]);
+  const std::byte* from = block + 16 + run / 2 * kRunInputs;
+  const Index low = 4 * (run % 2);
+  for (Index i = 0; i < kHalf; i += kBytes) {
+    const Bytes first = bytes_at(from + i) >> low & all_of(15);
+    const Bytes both = first | (bytes_at(from + kHalf + i) >> low & all_of(15)) << 4;
+    std::memcpy(to.numbers + i, &both, sizeof both);
+  }
+}
+
 /// In the order of NumberType, from kQ4_0 on.
 constexpr BlockType kTypes[] = {
-    {.inputs = 32, .bytes = 18, .kept_bits = 4, .least = -8, .read = q4_0},
-    {.inputs = 32, .bytes = 20, .kept_bits = 4, .read = q4_1},
+    {.inputs = 32, .bytes = 18, .read = q4_0, .kept_bits = 4, .keep = keep_q4_0},
+    {.inputs = 32, .bytes = 20, .read = q4_1, .kept_bits = 4, .keep = keep_q4_1},
     {.inputs = 32, .bytes = 22, .read = q5_0},
     {.inputs = 32, .bytes = 24, .read = q5_1},
     {.inputs = 256, .bytes = 84, .read = q2_k},
     {.inputs = 256, .bytes = 110, .read = q3_k},
-    {.inputs = 256, .bytes = 144, .kept_bits = 4, .read = q4_k},
+    {.inputs = 256, .bytes = 144, .read = q4_k, .kept_bits = 4, .keep = keep_q4_k},
     {.inputs = 256, .bytes = 176, .read = q5_k},
     {.inputs = 256, .bytes = 210, .read = q6_k},
     {.inputs = 32, .bytes = 18, .read = iq4_nl},
     {.inputs = 256, .bytes = 136, .read = iq4_xs},
 };
-constexpr BlockType kQ8 = {.inputs = 32, .bytes = 34, .kept_bits = 8, .read = q8_0};
+constexpr BlockType kQ8 = {
+    .inputs = 32, .bytes = 34, .read = q8_0, .kept_bits = 8, .keep = keep_q8_0};
 
 constexpr auto kFirst = static_cast<std::size_t>(NumberType::kQ4_0);
 constexpr std::size_t kCount = sizeof kTypes / sizeof kTypes[0];

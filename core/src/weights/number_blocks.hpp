@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/kernel_table.hpp"
 #include "qkv/number_format.hpp"
 #include "qkv/tensor_view.hpp"
 
@@ -24,11 +25,12 @@ struct NumberRun {
 struct BlockType {
   Index inputs;  ///< numbers of a block
   Index bytes;
-  /// Bits of the codes where all 32 of a run share a scale and an offset, so that packed weights keep them; otherwise 0.
-  int kept_bits = 0;
-  int least = 0;  ///< the least code of those
   /// Numbers [32 run, 32 run + 32) of a block.
   void (*read)(const std::byte* block, Index run, NumberRun& to) noexcept;
+  /// Bits of the codes where all 32 of a run share a scale and an offset, so that packed weights keep them; otherwise 0.
+  int kept_bits = 0;
+  /// The same numbers as packed weights keep them. Exact but for products of scales, which are rounded.
+  void (*keep)(const std::byte* block, Index run, kernels::CodedBlock& to) noexcept = nullptr;
 };
 
 /// Null for types without blocks, and for kInt8, whose scales are elsewhere.

@@ -37,8 +37,8 @@ struct LinearSize {
   bool bias = false;
 };
 
-/// Memory for a matrix and its bias, zeroed: what is never filled is 0. kOutOfMemory is all that can go wrong, and leaves
-/// `packed` as it was.
+/// Memory for a matrix, which fill_matrix() has to fill, and for its bias. The bias, and the columns that the last panel has more than
+/// the matrix, are 0. kOutOfMemory is all that can go wrong, and leaves `packed` as it was.
 Status reserve_linear(const kernels::KernelTable& table, const LinearSize& size,
                       PackedLinear& packed) noexcept;
 

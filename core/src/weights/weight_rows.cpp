@@ -1,10 +1,12 @@
-// Weights of a file into a packed matrix, a block of 32 inputs of one output at a time.
+// Weights of a file into a packed matrix: some blocks of 32 inputs of one output, and of the other outputs of its panel, and on.
 #include "weights/weight_rows.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
+#include "base/share.hpp"
 #include "kernels/number_conversion.hpp"
 #include "weights/formats.hpp"
 
@@ -22,15 +24,31 @@ namespace {
 
 constexpr Index kBlock = kernels::kInt8Block;
 
+/// Inputs of an output that are filled at a time: what they take of a panel stays in a first cache, 32 kB at most.
+constexpr Index kSpan = 8 * kBlock;
+
+static_assert(kSpan == kernels::kQ4kInputs, "a span is one large block");
+
 static_assert(kBlock == kRunInputs);
+
+/// Where run `run` of a row is, and which one of its block that is. Blocks have one run or eight.
+struct RunPlace {
+  const std::byte* block;
+  Index run;
+};
+RunPlace place_of(const BlockType& type, const std::byte* row, Index run) noexcept {
+  constexpr Index kRuns = 8;
+  return type.inputs == kRunInputs ? RunPlace{row + run * type.bytes, 0}
+                                   : RunPlace{row + run / kRuns * type.bytes, run % kRuns};
+}
 
 /// Block `block` of row r, of which `count` numbers exist, of numbers that have scales.
 NumberRun read_run(const FileRows& from, Index r, Index block, Index count) noexcept {
   NumberRun run{};
   const std::byte* row = from.data + r * from.row_bytes;
   if (const BlockType* type = block_type(from.type)) {
-    const Index runs = type->inputs / kRunInputs;
-    type->read(row + block / runs * type->bytes, block % runs, run);
+    const RunPlace place = place_of(*type, row, block);
+    type->read(place.block, place.run, run);
     return run;
   }
   run.scale[0] = from_f16(read_half(from.scales + 2 * (r * from.scale_stride + block)));
@@ -46,18 +64,22 @@ int kept_bits(NumberType type) noexcept {
   return type == NumberType::kInt8 ? 8 : blocks ? blocks->kept_bits : 0;
 }
 
-/// The run as it is kept. Exact but for products of scales, which are rounded.
-CodedBlock coded(const NumberRun& run, NumberType type) noexcept {
-  const BlockType* blocks = block_type(type);
-  const int least = blocks ? blocks->least : 0;
-  CodedBlock to{};
-  to.scale = to_f16(run.scale[0]);
-  const float shift = least == 0 ? -0.0F : static_cast<float>(least) * run.scale[0];
-  to.offset = to_f16(run.offset[0] + shift);
-  for (Index i = 0; i < kBlock; ++i) {
-    to.numbers[i] = static_cast<std::int8_t>(run.codes[i] - least);
+/// Blocks of row r as they are kept, those of `count` numbers from number `first` on.
+void read_coded(const FileRows& from, Index r, const PanelPart& part, CodedBlock* to) noexcept {
+  const std::byte* row = from.data + r * from.row_bytes;
+  const BlockType* type = block_type(from.type);
+  for (Index i = 0; i < part.count; i += kBlock, ++to) {
+    const Index block = (part.first + i) / kBlock;
+    if (type) {
+      const RunPlace place = place_of(*type, row, block);
+      type->keep(place.block, place.run, *to);
+      continue;
+    }
+    *to = {};
+    to->scale = read_half(from.scales + 2 * (r * from.scale_stride + block));
+    std::memcpy(to->numbers, row + block * kBlock,
+                static_cast<std::size_t>(std::min(kBlock, part.count - i)));
   }
-  return to;
 }
 
 bool is_finite(float x) noexcept {
@@ -65,51 +87,76 @@ bool is_finite(float x) noexcept {
 }
 
 /// False when a scale is not finite.
-bool to_floats(const NumberRun& run, Index count, float* to) noexcept {
-  for (Index i = 0; i < count; ++i) {
-    const Index half = i / (kBlock / 2);
-    to[i] = run.scale[half] * static_cast<float>(run.codes[i]) + run.offset[half];
+bool to_floats(const NumberRun& run, float* __restrict to) noexcept {
+  bool finite = true;
+  for (Index half = 0; half < 2; ++half) {
+    const std::int8_t* codes = run.codes + half * (kBlock / 2);
+    for (Index i = 0; i < kBlock / 2; ++i) {
+      *to++ = run.scale[half] * static_cast<float>(codes[i]) + run.offset[half];
+    }
+    finite &= is_finite(run.scale[half]) && is_finite(run.offset[half]);
   }
-  return is_finite(run.scale[0]) && is_finite(run.scale[1]) && is_finite(run.offset[0]) &&
-         is_finite(run.offset[1]);
+  return finite;
 }
 
-void change(const FileRows& from, Index count, float* numbers) noexcept {
-  for (Index i = 0; !from.as_they_are() && i < count; ++i) {
+[[gnu::noinline]] void change(const FileRows& from, Index count, float* numbers) noexcept {
+  for (Index i = 0; i < count; ++i) {
     numbers[i] = static_cast<float>((static_cast<double>(numbers[i]) + from.plus) * from.factor);
   }
 }
 
-/// 16-bit numbers as float32.
-void read_halves(const FileRows& from, const std::byte* at, Index count, float* to) noexcept {
-  std::uint16_t halves[kBlock] = {};
-  std::memcpy(halves, at, static_cast<std::size_t>(count) * 2);
-  float all[kBlock];
+/// kBlock numbers of 16 bits as float32.
+void read_halves(NumberType type, const std::byte* __restrict at, float* __restrict to) noexcept {
   // Two loops, and of known length, for compilers that take several numbers at a time.
-  if (from.type == NumberType::kF16) {
+  if (type == NumberType::kF16) {
     for (Index i = 0; i < kBlock; ++i) {
-      all[i] = from_f16(halves[i]);
+      to[i] = from_f16(read_half(at + 2 * i));
     }
-  } else {
-    for (Index i = 0; i < kBlock; ++i) {
-      all[i] = from_bf16(halves[i]);
-    }
+    return;
   }
-  std::copy_n(all, count, to);
+  for (Index i = 0; i < kBlock; ++i) {
+    to[i] = from_bf16(read_half(at + 2 * i));
+  }
 }
 
-/// Block `block` of row r as float32, changed. False when a scale is not finite.
-bool read_block(const FileRows& from, Index r, Index block, Index count, float* to) noexcept {
+/// Block `block` of row r as float32, unchanged; all of it, whose bytes the file has. False when a scale is not finite.
+bool read_whole(const FileRows& from, Index r, Index block, float* to) noexcept {
   const std::byte* row = from.data + r * from.row_bytes;
-  bool finite = true;
   if (has_scales(from.type)) {
-    finite = to_floats(read_run(from, r, block, count), count, to);
-  } else if (from.type == NumberType::kF32) {
-    std::memcpy(to, row + block * kBlock * 4, static_cast<std::size_t>(count) * sizeof(float));
-  } else {
-    read_halves(from, row + block * kBlock * 2, count, to);
+    return to_floats(read_run(from, r, block, kBlock), to);
   }
-  change(from, count, to);
+  if (from.type == NumberType::kF32) {
+    std::memcpy(to, row + block * kBlock * 4, kBlock * sizeof(float));
+  } else {
+    read_halves(from.type, row + block * kBlock * 2, to);
+  }
+  return true;
+}
+
+/// The first `count` of block `block` of row r as float32, changed. False when a scale is not finite.
+bool read_block(const FileRows& from, Index r, Index block, Index count, float* to) noexcept {
+  bool finite = true;
+  if (count == kBlock) {
+    finite = read_whole(from, r, block, to);
+  } else {
+    float whole[kBlock];
+    const std::byte* row = from.data + r * from.row_bytes;
+    if (has_scales(from.type)) {
+      finite = to_floats(read_run(from, r, block, count), whole);
+    } else {
+      // The file may end here.
+      std::byte bytes[4 * kBlock] = {};
+      const auto size = row_bytes(from.type, 1);
+      std::memcpy(bytes, row + block * kBlock * static_cast<Index>(size),
+                  static_cast<std::size_t>(count) * size);
+      const FileRows copy{.type = from.type, .data = bytes};
+      read_whole(copy, 0, 0, whole);
+    }
+    std::copy_n(whole, count, to);
+  }
+  if (!from.as_they_are()) {
+    change(from, count, to);
+  }
   return finite;
 }
 
@@ -120,40 +167,71 @@ PanelPart part_of(const KernelTable& table, const PackedLinear& packed, Index co
   return {reinterpret_cast<std::byte*>(panel), column % table.panel, 0, 0};
 }
 
-/// Rows whose large blocks are those that the format keeps.
-bool fill_large(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
-  const PanelFormat& format = format_of(table, packed.format);
-  const Index bytes = block_type(from.type)->bytes;
-  bool finite = true;
-  for (Index r = 0; r < from.rows; ++r) {
-    PanelPart part = part_of(table, packed, from.first + r);
-    const std::byte* block = from.data + r * from.row_bytes;
-    for (; part.first < packed.in; part.first += format.block_inputs) {
-      finite &= format.keep_large(part, block);
-      block += bytes;
-    }
+/// How numbers of a file go into a format.
+enum class Way : std::uint8_t {
+  kKeep,   ///< blocks, as they are
+  kCopy,   ///< numbers of 16 bits, as they are
+  kLarge,  ///< large blocks, of which the format has those of one type of files
+  kWrite,  ///< as float32, which the format rounds
+};
+
+Way way_of(const FileRows& from, const PanelFormat& format, WeightFormat kind) noexcept {
+  if (format.keep_large) {
+    return Way::kLarge;
   }
-  return finite;
+  if (!from.as_they_are()) {
+    return Way::kWrite;
+  }
+  if (format.bits > 0) {
+    return format.bits == kept_bits(from.type) ? Way::kKeep : Way::kWrite;
+  }
+  const bool same = from.type == stored_type(kind);
+  return same && format.copy ? Way::kCopy : Way::kWrite;
 }
 
-/// Rows of outputs: the blocks of a row are those of the matrix.
-bool fill_outputs(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
-  const PanelFormat& format = format_of(table, packed.format);
-  const bool as_it_is =
-      format.bits > 0 && format.bits == kept_bits(from.type) && from.as_they_are();
+/// At most kSpan inputs of row r, which are those of one output.
+bool fill_span(const FileRows& from, Index r, Way way, const PanelFormat& format,
+               const PanelPart& part) noexcept {
+  if (way == Way::kCopy) {
+    return format.copy(part, from.data + r * from.row_bytes + 2 * part.first, 2);
+  }
+  if (way == Way::kLarge) {
+    const BlockType& type = *block_type(from.type);
+    return format.keep_large(
+        part, from.data + r * from.row_bytes + part.first / type.inputs * type.bytes);
+  }
+  if (way == Way::kKeep) {
+    CodedBlock blocks[kSpan / kBlock];
+    read_coded(from, r, part, blocks);
+    return format.keep(part, blocks);
+  }
+  float weights[kSpan];
   bool finite = true;
-  for (Index r = 0; r < from.rows; ++r) {
-    PanelPart part = part_of(table, packed, from.first + r);
-    for (; part.first < packed.in; part.first += kBlock) {
-      part.count = std::min(kBlock, packed.in - part.first);
-      const Index block = part.first / kBlock;
-      if (as_it_is) {
-        finite &= format.keep(part, coded(read_run(from, r, block, part.count), from.type));
-        continue;
-      }
-      float weights[kBlock];
-      finite &= read_block(from, r, block, part.count, weights);
-      finite &= format.write(part, weights);
+  for (Index i = 0; i < part.count; i += kBlock) {
+    finite &= read_block(from, r, (part.first + i) / kBlock, std::min(kBlock, part.count - i),
+                         weights + i);
+  }
+  return format.write(part, weights) && finite;
+}
+
+/// A matrix that is filled, and the rows that it gets.
+struct Filling {
+  const KernelTable& table;
+  const FileRows& from;
+  PackedLinear& packed;
+  const PanelFormat& format;
+  Way way;
+};
+
+/// Rows of outputs that are in one panel; their blocks are those of the matrix. All get some inputs, then the next ones.
+bool fill_outputs(const Filling& f, Index begin, Index end) noexcept {
+  bool finite = true;
+  for (Index i = 0; i < f.packed.in; i += kSpan) {
+    for (Index r = begin; r < end; ++r) {
+      PanelPart part = part_of(f.table, f.packed, f.from.first + r);
+      part.first = i;
+      part.count = std::min(kSpan, f.packed.in - i);
+      finite &= fill_span(f.from, r, f.way, f.format, part);
     }
   }
   return finite;
@@ -164,57 +242,108 @@ bool fill_int8(const FileRows& from, Index r, Index output, const PanelFormat& f
                const PanelPart& part) noexcept {
   CodedBlock block{};
   block.scale = read_half(from.scales + 2 * (r / kBlock * from.scale_stride + output));
-  float weights[kBlock];
   for (Index i = 0; i < part.count; ++i) {
     std::memcpy(block.numbers + i, from.data + (r + i) * from.row_bytes + output, 1);
-    weights[i] = from_f16(block.scale) * static_cast<float>(block.numbers[i]);
   }
   if (format.bits == 8 && from.as_they_are()) {
-    return format.keep(part, block);
+    return format.keep(part, &block);
   }
-  change(from, part.count, weights);
+  float weights[kBlock];
+  for (Index i = 0; i < part.count; ++i) {
+    weights[i] = from_f16(block.scale) * static_cast<float>(block.numbers[i]);
+  }
+  if (!from.as_they_are()) {
+    change(from, part.count, weights);
+  }
   return format.write(part, weights) && is_finite_f16(block.scale);
 }
 
-/// Rows of inputs, by squares of 32 inputs and 32 outputs.
-bool fill_inputs(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
-  const PanelFormat& format = format_of(table, packed.format);
+/// The inputs [r, r + inputs) and outputs [j, j + outputs) of a matrix, kBlock of each at most.
+struct Square {
+  Index r, j, inputs, outputs;
+};
+
+/// Numbers of a square as float32, which the format rounds.
+bool write_square(const Filling& f, const Square& of) noexcept {
+  float square[kBlock][kBlock];
   bool finite = true;
-  for (Index r = 0; r < from.rows; r += kBlock) {
-    const Index inputs = std::min(kBlock, from.rows - r);
-    for (Index j = 0; j < packed.out; j += kBlock) {
-      const Index outputs = std::min(kBlock, packed.out - j);
-      float square[kBlock][kBlock];
-      for (Index i = 0; from.type != NumberType::kInt8 && i < inputs; ++i) {
-        finite &= read_block(from, r + i, j / kBlock, outputs, square[i]);
-      }
-      for (Index o = 0; o < outputs; ++o) {
-        PanelPart part = part_of(table, packed, j + o);
-        part.first = from.first + r;
-        part.count = inputs;
-        if (from.type == NumberType::kInt8) {
-          finite &= fill_int8(from, r, j + o, format, part);
-          continue;
-        }
-        float weights[kBlock];
-        for (Index i = 0; i < inputs; ++i) {
-          weights[i] = square[i][o];
-        }
-        finite &= format.write(part, weights);
-      }
+  for (Index i = 0; i < of.inputs; ++i) {
+    finite &= read_block(f.from, of.r + i, of.j / kBlock, of.outputs, square[i]);
+  }
+  for (Index o = 0; o < of.outputs; ++o) {
+    PanelPart part = part_of(f.table, f.packed, of.j + o);
+    part.first = f.from.first + of.r;
+    part.count = of.inputs;
+    float weights[kBlock];
+    for (Index i = 0; i < of.inputs; ++i) {
+      weights[i] = square[i][o];
     }
+    finite &= f.format.write(part, weights);
   }
   return finite;
 }
 
+/// Numbers of a square that need no float32.
+bool keep_square(const Filling& f, const Square& of) noexcept {
+  bool finite = true;
+  for (Index output = of.j; output < of.j + of.outputs; ++output) {
+    PanelPart part = part_of(f.table, f.packed, output);
+    part.first = f.from.first + of.r;
+    part.count = of.inputs;
+    finite &= f.from.type == NumberType::kInt8
+                  ? fill_int8(f.from, of.r, output, f.format, part)
+                  : f.format.copy(part, f.from.data + of.r * f.from.row_bytes + 2 * output,
+                                  f.from.row_bytes);
+  }
+  return finite;
+}
+
+/// Rows of inputs, of kBlock outputs from j on, by squares.
+bool fill_inputs(const Filling& f, Index j) noexcept {
+  const bool keeps = f.from.type == NumberType::kInt8 || f.way == Way::kCopy;
+  bool finite = true;
+  for (Index r = 0; r < f.from.rows; r += kBlock) {
+    const Square of{r, j, std::min(kBlock, f.from.rows - r), std::min(kBlock, f.packed.out - j)};
+    finite &= (keeps ? keep_square : write_square)(f, of);
+  }
+  return finite;
+}
+
+/// Calls fill(i) for i in [0, count), on the threads of the pool where that is worth it. Whether all said yes.
+template <class Fill>
+bool fill_each(ThreadPool* pool, Index count, double bytes, const Fill& fill) noexcept {
+  // A byte takes as long as some multiplications.
+  constexpr double kWork = 8.0;
+  ThreadPool* const helpers = worth_sharing(pool, kWork * bytes) ? pool : nullptr;
+  const Index grain = helpers ? 1 + count / (4 * helpers->threads()) : count;
+  std::atomic<bool> finite{true};
+  share(helpers, count, grain, [&](Index begin, Index end) noexcept {
+    for (Index i = begin; i < end; ++i) {
+      if (!fill(i)) {
+        finite.store(false, std::memory_order_relaxed);
+      }
+    }
+  });
+  return finite.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
-bool fill_matrix(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
-  if (format_of(table, packed.format).keep_large) {
-    return fill_large(table, from, packed);
+bool fill_matrix(const KernelTable& table, const FileRows& from, PackedLinear& packed,
+                 ThreadPool* pool) noexcept {
+  const PanelFormat& format = format_of(table, packed.format);
+  const Filling f{table, from, packed, format, way_of(from, format, packed.format)};
+  const double bytes = static_cast<double>(from.rows) * static_cast<double>(from.row_bytes);
+  if (from.layout == WeightLayout::kInOut) {
+    return fill_each(pool, (packed.out + kBlock - 1) / kBlock, bytes,
+                     [&](Index i) noexcept { return fill_inputs(f, i * kBlock); });
   }
-  return from.layout == WeightLayout::kOutIn ? fill_outputs(table, from, packed)
-                                             : fill_inputs(table, from, packed);
+  const Index before = from.first % table.panel;  // rows of the first panel that came earlier
+  const Index panels = (before + from.rows + table.panel - 1) / table.panel;
+  return fill_each(pool, panels, bytes, [&](Index i) noexcept {
+    const Index begin = i * table.panel - before;
+    return fill_outputs(f, std::max(Index{0}, begin), std::min(from.rows, begin + table.panel));
+  });
 }
 
 bool read_rows(const FileRows& from, Index width, float* to) noexcept {
@@ -249,7 +378,9 @@ void read_large(const PanelFormat& format, NumberType type, PanelPart part,
       NumberRun run{};
       blocks.read(block, (first - part.first) / kRunInputs, run);
       // What was kept is finite.
-      static_cast<void>(to_floats(run, std::min(kRunInputs, end - first), to.at + first));
+      float whole[kRunInputs];
+      static_cast<void>(to_floats(run, whole));
+      std::copy_n(whole, std::min(kRunInputs, end - first), to.at + first);
     }
   }
 }
@@ -275,7 +406,8 @@ void read_column(const KernelTable& table, const PackedLinear& packed, Index col
     const float offset = format.bits == 8 ? -0.0F : from_f16(block.offset);
     const Index count = std::min(kBlock, packed.in - part.first);
     for (Index i = 0; i < count; ++i) {
-      to[part.first + i] = scale * static_cast<float>(block.numbers[i]) + offset;
+      to[part.first + i] =
+          scale * static_cast<float>(kernels::number_of(block, i, format.bits)) + offset;
     }
   }
 }
@@ -292,10 +424,8 @@ std::byte* store_block(const CodedBlock& block, int bits, std::byte* to) noexcep
   }
   std::memcpy(to, &block.offset, sizeof block.offset);
   to += sizeof block.offset;
-  for (Index i = 0; i < kBlock / 2; ++i) {
-    *to++ = static_cast<std::byte>(block.numbers[i] | block.numbers[i + kBlock / 2] << 4);
-  }
-  return to;
+  std::memcpy(to, block.numbers, kBlock / 2);
+  return to + kBlock / 2;
 }
 
 /// Numbers without blocks, which are exact in this type.

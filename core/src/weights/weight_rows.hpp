@@ -6,6 +6,7 @@
 #include "kernels/kernel_table.hpp"
 #include "qkv/linear.hpp"
 #include "qkv/number_format.hpp"
+#include "qkv/parallel.hpp"
 #include "qkv/tensor_view.hpp"
 #include "weights/number_blocks.hpp"
 
@@ -44,8 +45,9 @@ struct FileRows {
 /// False when a scale is NaN or infinite, or would be (a weight that is, or is too large for the format), and when a weight is no
 /// finite binary16: then the matrix is of no use.
 /// With kInOut and blocks, `first` and `rows` are multiples of 32, but for the matrix's end.
+/// Shared by the threads of `pool`, if there is one, by panels.
 [[nodiscard]] bool fill_matrix(const kernels::KernelTable& table, const FileRows& from,
-                               PackedLinear& packed) noexcept;
+                               PackedLinear& packed, ThreadPool* pool = nullptr) noexcept;
 
 /// `from.rows` rows of `width` numbers as float32, one after another, for arrays that are no matrices; blocks lie along the
 /// rows. False as fill_matrix().

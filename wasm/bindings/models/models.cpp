@@ -132,15 +132,16 @@ Status describeModelArray(const DescribeModelArrayFields& given) noexcept {
 }
 
 Status fillModel(const FillModelFields& given) noexcept {
-  return given.model->fill(given.index, {.type = given.type,
-                                         .data = given.data.view().data,
-                                         .count = given.count,
-                                         .row_bytes = given.row_bytes,
-                                         .layout = given.layout,
-                                         .scales = given.scales.view().data,
-                                         .scale_stride = given.scale_stride,
-                                         .plus = given.plus,
-                                         .factor = given.factor});
+  const ModelRows rows{.type = given.type,
+                       .data = given.data.view().data,
+                       .count = given.count,
+                       .row_bytes = given.row_bytes,
+                       .layout = given.layout,
+                       .scales = given.scales.view().data,
+                       .scale_stride = given.scale_stride,
+                       .plus = given.plus,
+                       .factor = given.factor};
+  return given.model->fill(given.index, rows, scratch().pool());
 }
 
 Status readModel(const ReadModelFields& given) noexcept {

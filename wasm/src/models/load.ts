@@ -84,7 +84,10 @@ async function fill(
   const { model, state } = makeModel(instance, opened, format ? all(format) : opened.kept);
   const filler = new Filler(fn, state);
   try {
-    await opened.stream((rows) => put(filler, rows), { signal: signal as AbortSignal, onProgress });
+    await opened.stream((rows) => put(filler, rows), {
+      ...{ signal: signal as AbortSignal, onProgress },
+      room: (size) => filler.room(size),
+    });
     throwIfAborted(signal);
     state.finish(fn);
     return model;

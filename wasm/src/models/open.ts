@@ -43,6 +43,8 @@ interface OpenOptions {
 
 interface StreamOptions {
   signal?: AbortSignal | undefined;
+  /** Where rows of matrices are put together, as stream.ts has it; by default in a buffer of JavaScript's. */
+  room?: ((size: number) => Uint8Array) | undefined;
   /** Bytes of arrays, of `totalBytes`. */
   onProgress?: ((progress: { loaded: number; total: number }) => void) | undefined;
 }
@@ -202,14 +204,14 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
       pooling: poolingOf(file, pooling, found.config.dModel),
       ignored: otherHeadsOf(file, described),
       close,
-      async stream(onRows, { signal: stop, onProgress } = {}) {
+      async stream(onRows, { signal: stop, onProgress, room } = {}) {
         let loaded = 0;
         const onBytes = (count: number): void => {
           loaded += count;
           onProgress?.({ loaded, total });
         };
         try {
-          await streamPlan(plan, { signal: stop, onRows, onBytes });
+          await streamPlan(plan, { signal: stop, onRows, onBytes, room });
         } finally {
           close();
         }

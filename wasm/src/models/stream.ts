@@ -33,8 +33,10 @@ export interface Rows {
 export type OnRows = (rows: Rows) => void;
 
 interface Reading {
-  /** So many bytes, which the next call gives again. */
+  /** So many bytes, with what was written there before if no other size was asked for since; they hold until something is awaited. */
   readonly room: (size: number) => Uint8Array;
+  /** The same in a buffer of JavaScript's, for rows that are handed on with scales: the room for these may take away the other. */
+  readonly ownRoom: (size: number) => Uint8Array;
   readonly signal: AbortSignal | undefined;
   readonly onRows: OnRows;
   readonly onBytes: (count: number) => void;
@@ -120,7 +122,8 @@ function rowsAtOnce(width: number, rows: number, layout: LoadStep['layout']): nu
 
 async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   const { tensor, layout, scales: stored } = step;
-  const { signal, onBytes, onRows, room } = reading;
+  const { signal, onBytes, onRows } = reading;
+  const room = stored ? reading.ownRoom : reading.room;
   const whole = async ({ source, begin, end }: LoadStep['tensor']): Promise<Uint8Array> => {
     const bytes = await readAll(source, begin, end, signal);
     onBytes(bytes.length);
@@ -133,21 +136,21 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 
   const [rows = 0, columns = 0] = tensor.shape;
   const width = rowBytes(tensor.type, columns);
-  const chunk = room(rowsAtOnce(width, rows, layout) * width);
+  const size = rowsAtOnce(width, rows, layout) * width;
   const parts = step.parts.map((part) => ({ ...part, ranges: part.ranges() }));
   let [first, filled] = [0, 0];
   const flush = (): void => {
     const count = filled / width;
-    hand({ step, parts, bytes: chunk.subarray(0, filled), first, count, scales }, onRows);
+    hand({ step, parts, bytes: room(size).subarray(0, filled), first, count, scales }, onRows);
     [first, filled] = [first + count, 0];
   };
   const take = (piece: Uint8Array): void => {
     for (let at = 0; at < piece.length;) {
-      const part = piece.subarray(at, at + chunk.length - filled);
-      chunk.set(part, filled);
+      const part = piece.subarray(at, at + size - filled);
+      room(size).set(part, filled);
       filled += part.length;
       at += part.length;
-      if (filled === chunk.length) flush();
+      if (filled === size) flush();
     }
   };
   if (kept) take(kept);
@@ -168,19 +171,23 @@ function constantRow({ parameter, constant }: LoadConstant): Rows {
   return { ...of, type: 'F32', bytes, count: 1, rowBytes: bytes.length };
 }
 
-/** Hands on all rows of a model: what no file has, then one step after another. */
-export async function streamPlan(
-  { steps, constants }: LoadPlan,
-  given: Omit<Reading, 'room'>,
-): Promise<void> {
-  for (const each of constants) given.onRows(constantRow(each));
-  // One buffer for all, because a new one for each tensor would wait for the collector.
+/** A buffer of JavaScript's. One for all, because a new one for each tensor would wait for the collector. */
+function ownRoom(): Reading['ownRoom'] {
   let buffer = new Uint8Array(0);
-  const room = (size: number): Uint8Array => {
+  return (size) => {
     if (buffer.length < size) buffer = newBytes(size);
     return buffer.subarray(0, size);
   };
-  const reading = { ...given, room };
+}
+
+/** Hands on all rows of a model: what no file has, then one step after another. */
+export async function streamPlan(
+  { steps, constants }: LoadPlan,
+  given: Omit<Reading, 'room' | 'ownRoom'> & { readonly room: Reading['room'] | undefined },
+): Promise<void> {
+  for (const each of constants) given.onRows(constantRow(each));
+  const own = ownRoom();
+  const reading = { ...given, room: given.room ?? own, ownRoom: own };
   let source = steps[0]?.tensor.source;
   for (const step of steps) {
     // The file before, which may have more than is needed of it.

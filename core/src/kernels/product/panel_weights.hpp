@@ -10,6 +10,7 @@
 #include "kernels/kernel_table.hpp"
 #include "kernels/number_conversion.hpp"
 #include "kernels/product/byte_dot.hpp"
+#include "kernels/product/panel_fill.hpp"
 #include "kernels/product/panels.hpp"
 
 namespace qkv::kernels {
@@ -73,10 +74,28 @@ void read_f16(const PanelPart& from, float* weights) noexcept {
 
 // ------------------------------------------------------------------------------------------- 8 bits
 
-/// x to the nearest whole number, ties to even; |x| is small.
-static inline float nearest_whole(float x) noexcept {
+/// x to the nearest whole number, ties to even, as a byte; |x| is small. Added to a number whose last bit counts ones, it is in
+/// the lowest bits of the sum.
+static inline std::int8_t nearest_byte(float x) noexcept {
   constexpr float kRound = 0x1.8p23F;
-  return x + kRound - kRound;
+  return static_cast<std::int8_t>(std::bit_cast<std::uint32_t>(x + kRound) & 0xffU);
+}
+
+/// Calls write(part, block) for each block of weights. One that ends early has its first weight in the places of others.
+template <class Write>
+bool write_blocks(const PanelPart& to, const float* weights, const Write& write) noexcept {
+  bool finite = true;
+  PanelPart part = to;
+  for (Index left = to.count; left > 0; left -= kInt8Block, weights += kInt8Block) {
+    float whole[kInt8Block];
+    part.count = left < kInt8Block ? left : kInt8Block;
+    for (Index i = 0; part.count < kInt8Block && i < kInt8Block; ++i) {
+      whole[i] = weights[i < part.count ? i : 0];
+    }
+    finite &= write(part, part.count < kInt8Block ? whole : weights);
+    part.first += kInt8Block;
+  }
+  return finite;
 }
 
 /// The scale of weights of at most this size. Below 2^-14, where steps between halves are large, it is rounded up: rounded down
@@ -87,11 +106,11 @@ static inline std::uint16_t int8_scale(float most) noexcept {
   return static_cast<std::uint16_t>(subnormal && from_f16(near) * 127.0F < most ? near + 1U : near);
 }
 
-/// At most kInt8Block weights by the formula of fill_matrix().
+/// kInt8Block weights by the formula of fill_matrix(); `count` of them are kept, and zeros.
 static inline CodedBlock quantized_int8(const float* weights, Index count) noexcept {
   // As whole numbers, among which NaN is the largest: floats would pass it over.
   std::uint32_t most = 0;
-  for (Index i = 0; i < count; ++i) {
+  for (Index i = 0; i < kInt8Block; ++i) {
     const std::uint32_t size = std::bit_cast<std::uint32_t>(weights[i]) & 0x7fffffffU;
     most = size > most ? size : most;
   }
@@ -99,36 +118,24 @@ static inline CodedBlock quantized_int8(const float* weights, Index count) noexc
   to.scale = int8_scale(std::bit_cast<float>(most));
   const float scale = from_f16(to.scale);
   if (scale > 0.0F && is_finite_f16(to.scale)) {
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < kInt8Block; ++i) {
       const float q = weights[i] / scale;
       const float high = q < 127.0F ? q : 127.0F;
-      to.numbers[i] = static_cast<std::int8_t>(
-          static_cast<std::int32_t>(nearest_whole(high > -127.0F ? high : -127.0F)));
+      to.numbers[i] = nearest_byte(high > -127.0F ? high : -127.0F);
     }
+  }
+  for (Index i = count; i < kInt8Block; ++i) {
+    to.numbers[i] = 0;
   }
   return to;
 }
 
 template <class Isa>
-bool keep_int8(const PanelPart& to, const CodedBlock& from) noexcept {
-  using D = DotOf<Isa>;
-  std::byte* block = to.panel + to.first / kInt8Block * int8_block_bytes(kPanel<Isa>);
-  std::memcpy(block + int8_scale_place(to.column, kPanel<Isa>), &from.scale, sizeof from.scale);
-  const std::uint8_t flip = D::unsigned_weights() ? 0x80 : 0;
-  std::uint8_t bits[kInt8Block];
-  for (Index i = 0; i < kInt8Block; ++i) {
-    bits[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(from.numbers[i]) ^ flip);
-  }
-  std::byte* weights = block + int8_weights(kPanel<Isa>);
-  for (Index i = 0; i < kInt8Block; i += D::kGroup) {
-    std::memcpy(weights + int8_place(i, to.column, kPanel<Isa>, D::kGroup), bits + i, D::kGroup);
-  }
-  return is_finite_f16(from.scale);
-}
-
-template <class Isa>
 bool write_int8(const PanelPart& to, const float* weights) noexcept {
-  return keep_int8<Isa>(to, quantized_int8(weights, to.count));
+  return write_blocks(to, weights, [](const PanelPart& part, const float* block) noexcept {
+    const CodedBlock coded = quantized_int8(block, part.count);
+    return keep_int8<Isa>(part, &coded);
+  });
 }
 
 template <class Isa>
@@ -147,13 +154,13 @@ void take_int8(const PanelPart& from, CodedBlock& to) noexcept {
 
 // ------------------------------------------------------------------------------------------- 4 bits
 
-/// At most kInt8Block weights by the formula of fill_matrix().
+/// kInt8Block weights by the formula of fill_matrix(); `count` of them are kept, and zeros.
 static inline CodedBlock quantized_int4(const float* weights, Index count) noexcept {
   CodedBlock to{};
   float low = weights[0];
   float high = weights[0];
   bool finite = true;
-  for (Index i = 0; i < count; ++i) {
+  for (Index i = 0; i < kInt8Block; ++i) {
     low = weights[i] < low ? weights[i] : low;
     high = weights[i] > high ? weights[i] : high;
     finite &= (std::bit_cast<std::uint32_t>(weights[i]) & 0x7f800000U) != 0x7f800000U;
@@ -165,61 +172,29 @@ static inline CodedBlock quantized_int4(const float* weights, Index count) noexc
   const bool cuts = near < 0x400U && from_f16(near) * 15.0F < span;  // as int8_scale() has it
   to.scale = finite ? static_cast<std::uint16_t>(cuts ? near + 1U : near) : std::uint16_t{0x7e00};
   const float scale = from_f16(to.scale);
+  std::int8_t numbers[kInt8Block] = {};
   if (scale > 0.0F && is_finite_f16(to.scale) && is_finite_f16(to.offset)) {
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < kInt8Block; ++i) {
       const float q = (weights[i] - offset) / scale;
       const float least = q > 0.0F ? q : 0.0F;
-      to.numbers[i] = static_cast<std::int8_t>(
-          static_cast<std::int32_t>(nearest_whole(least < 15.0F ? least : 15.0F)));
+      numbers[i] = nearest_byte(least < 15.0F ? least : 15.0F);
     }
+  }
+  for (Index i = count; i < kInt8Block; ++i) {
+    numbers[i] = 0;
+  }
+  for (Index i = 0; i < kInt8Block / 2; ++i) {
+    to.numbers[i] = static_cast<std::int8_t>(numbers[i] | numbers[i + kInt8Block / 2] << 4);
   }
   return to;
 }
 
-/// Where the codes of a column are in the codes of a block.
-template <class Isa>
-struct CodeColumn {
-  Index column;
-  [[nodiscard]] Index place(Index i) const noexcept {
-    return code_place(i, column, kPanel<Isa>, DotOf<Isa>::kGroup);
-  }
-  [[nodiscard]] bool high() const noexcept { return column >= kWidth<Isa>; }
-  /// What is changed in the high half.
-  [[nodiscard]] static unsigned flip() noexcept { return DotOf<Isa>::signed_codes() ? 8 : 0; }
-
-  /// The codes of a step that begins with input i, one in the low half of each byte of `step`.
-  void write(std::byte* codes, Index i, std::uint32_t step) const noexcept {
-    constexpr std::uint32_t kLow = 0x0f0f0f0fU;
-    std::byte* const at = codes + place(i);
-    std::uint32_t both = 0;
-    std::memcpy(&both, at, DotOf<Isa>::kGroup);
-    both = high() ? (both & kLow) | ((step & kLow) ^ flip() * 0x01010101U) << 4U
-                  : (both & ~kLow) | (step & kLow);
-    std::memcpy(at, &both, DotOf<Isa>::kGroup);
-  }
-  [[nodiscard]] int read(const std::byte* codes, Index i) const noexcept {
-    const auto both = std::to_integer<unsigned>(codes[place(i)]);
-    return static_cast<int>(high() ? both >> 4U ^ flip() : both & 15U);
-  }
-};
-
-template <class Isa>
-bool keep_int4(const PanelPart& to, const CodedBlock& from) noexcept {
-  std::byte* block = to.panel + to.first / kInt8Block * int4_block_bytes(kPanel<Isa>);
-  const Index place = int8_scale_place(to.column, kPanel<Isa>);
-  std::memcpy(block + place, &from.scale, sizeof from.scale);
-  std::memcpy(block + int4_offsets(kPanel<Isa>) + place, &from.offset, sizeof from.offset);
-  for (Index i = 0; i < kInt8Block; i += DotOf<Isa>::kGroup) {
-    std::uint32_t step = 0;
-    std::memcpy(&step, from.numbers + i, DotOf<Isa>::kGroup);
-    CodeColumn<Isa>{to.column}.write(block + int4_weights(kPanel<Isa>), i, step);
-  }
-  return is_finite_f16(from.scale) && is_finite_f16(from.offset);
-}
-
 template <class Isa>
 bool write_int4(const PanelPart& to, const float* weights) noexcept {
-  return keep_int4<Isa>(to, quantized_int4(weights, to.count));
+  return write_blocks(to, weights, [](const PanelPart& part, const float* block) noexcept {
+    const CodedBlock coded = quantized_int4(block, part.count);
+    return keep_int4<Isa>(part, &coded);
+  });
 }
 
 template <class Isa>
@@ -228,9 +203,11 @@ void take_int4(const PanelPart& from, CodedBlock& to) noexcept {
   const Index place = int8_scale_place(from.column, kPanel<Isa>);
   to.scale = read_half(block + place);
   to.offset = read_half(block + int4_offsets(kPanel<Isa>) + place);
-  for (Index i = 0; i < kInt8Block; ++i) {
-    to.numbers[i] = static_cast<std::int8_t>(
-        CodeColumn<Isa>{from.column}.read(block + int4_weights(kPanel<Isa>), i));
+  const CodeColumn<Isa> column{from.column};
+  const std::byte* codes = block + int4_weights(kPanel<Isa>);
+  for (Index i = 0; i < kInt8Block / 2; ++i) {
+    to.numbers[i] = static_cast<std::int8_t>(column.read(codes, i) |
+                                             column.read(codes, i + kInt8Block / 2) << 4);
   }
 }
 

@@ -4,7 +4,7 @@ import { describe, isUint8Array, lengthOf, reading, tagOf } from '../../argument
 import { plainView } from '../../arguments/views.js';
 import { isPath } from '../../platform/addresses.js';
 import { brief, refuse } from '../errors.js';
-import { openFile, PieceSource, type ReadPiece } from './piece-source.js';
+import { blobSource, openFile, PieceSource } from './piece-source.js';
 import type { ByteSource } from './source.js';
 import { WebSource } from './web.js';
 
@@ -26,9 +26,7 @@ export async function openSource(role: string, place: unknown): Promise<ByteSour
   if (isAddress(place)) return (await openFile(String(place))) ?? new WebSource(String(place));
   if (isBlob(place)) {
     const { name = role } = place as Partial<File>;
-    const piece: ReadPiece = async (begin, end) =>
-      new Uint8Array(await place.slice(begin, end).arrayBuffer());
-    return new PieceSource(brief(name), place.size, piece);
+    return blobSource(brief(name), place);
   }
   const isBuffer = kindOf(place) === 'ArrayBuffer';
   if (!isBuffer && !isUint8Array(place)) {

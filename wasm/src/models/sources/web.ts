@@ -5,6 +5,7 @@
 // origin would have to allow it first.
 
 import { brief, unread } from '../errors.js';
+import { type ByteReader, byteReader } from './byte-reader.js';
 import { throwIfAborted } from '../../arguments/signal.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
 
@@ -38,7 +39,7 @@ export class WebSource implements ByteSource {
   size = Infinity;
   readonly #address: string;
   #request = new AbortController();
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #reader: ByteReader | undefined;
   /** Whether the server sends from any place. */
   #hasRanges = false;
   /** The bytes that came last, and where in the file they begin. */
@@ -105,15 +106,12 @@ export class WebSource implements ByteSource {
   }
 
   /** Reads on, and tells whether there was nothing more. */
-  async #isOver(
-    reader: ReadableStreamDefaultReader<Uint8Array>,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
+  async #isOver(reader: ByteReader, signal: AbortSignal | undefined): Promise<boolean> {
     const next = this.#at + this.#last.length;
     const { signal: own } = this.#request;
-    let result;
+    let bytes: Uint8Array | undefined;
     try {
-      result = await reader.read();
+      bytes = await reader.read();
     } catch (error) {
       // What was closed here did not break.
       if (!this.#hasRanges || own.aborted || signal?.aborted) throw this.#broken(error);
@@ -121,9 +119,9 @@ export class WebSource implements ByteSource {
       return false;
     }
     const isShort = this.#hasRanges && this.size !== Infinity && next < this.size;
-    if (result.done && !isShort) return true;
-    if (result.done) await this.#resume(next, 'it ended early', signal);
-    else [this.#at, this.#last, this.#tries] = [next, result.value, 0];
+    if (!bytes && !isShort) return true;
+    if (bytes) [this.#at, this.#last, this.#tries] = [next, bytes, 0];
+    else await this.#resume(next, 'it ended early', signal);
     return false;
   }
 
@@ -176,7 +174,7 @@ export class WebSource implements ByteSource {
     this.#hasRanges = status === 206;
     this.#at = this.#hasRanges ? at : 0;
     this.#last = new Uint8Array(0);
-    this.#reader = body.getReader();
+    this.#reader = byteReader(body);
     this.#learn(response.headers, at);
   }
 
