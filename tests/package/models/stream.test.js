@@ -179,11 +179,13 @@ describe('OpenedModel.stream', () => {
 });
 
 describe('Filler', () => {
-  /** A model in a memory of one block, which is as large as was asked for and no larger than the core would make it. */
-  function oneBlock() {
-    const at = 64;
+  /** A model in a memory of blocks, each as large as was asked for and no larger than the core would make it. */
+  function blocks() {
     const memory = new ArrayBuffer(2 ** 21);
+    const bytes = new Uint8Array(memory);
     const asked = [];
+    const guards = [];
+    let next = 64;
     const instance = {
       ...{ alive: true, handles: new Set(), destroy: () => undefined },
       room: (fn, address) => address,
@@ -192,20 +194,19 @@ describe('Filler', () => {
         _createBuffer(floats) {
           asked.push(floats);
           // What is no whole number loses its fraction on the way in.
-          new Uint8Array(memory)
-            .fill(0)
-            .fill(7, at + 64 * Math.ceil((4 * Math.trunc(floats)) / 64));
+          const at = next;
+          const end = at + 64 * Math.ceil((4 * Math.trunc(floats)) / 64);
+          next = end + 64;
+          bytes.fill(7, end, next);
+          guards.push(end);
           return at;
         },
-        _bufferData: () => at,
+        _bufferData: (at) => at,
       }),
       run: () => undefined,
     };
     const state = { instance, arrays: new Map([['embedding', { index: 0 }]]), live: () => 8 };
-    const isWhole = () => {
-      const end = at + 64 * Math.ceil((4 * Math.trunc(asked.at(-1))) / 64);
-      return new Uint8Array(memory, end).every((byte) => byte === 7);
-    };
+    const isWhole = () => guards.every((at) => bytes.subarray(at, at + 64).every((x) => x === 7));
     return { state, asked, isWhole };
   }
 
@@ -214,8 +215,8 @@ describe('Filler', () => {
     [30_849, 32],
     [211, 4960],
   ]) {
-    test(`rows in int8 of [${rows},${columns}] stay within the block, with their scales`, () => {
-      const { state, asked, isWhole } = oneBlock();
+    test(`rows in int8 of [${rows},${columns}] stay within their block, and the scales within theirs`, () => {
+      const { state, asked, isWhole } = blocks();
       const filler = new Filler('load', state);
       const scaleRowBytes = 2 * Math.ceil(columns / 32);
       filler.put({
@@ -223,9 +224,9 @@ describe('Filler', () => {
         bytes: new Uint8Array(rows * columns).fill(1),
         ...{ scales: new Uint8Array(rows * scaleRowBytes).fill(1), scaleRowBytes },
       });
-      assert.equal(asked.length, 1);
+      assert.equal(asked.length, 2);
       assert.ok(isWhole(), `${asked} floats were asked for`);
-      assert.ok(Number.isInteger(asked[0]), `${asked} floats were asked for`);
+      assert.ok(asked.every(Number.isInteger), `${asked} floats were asked for`);
       filler.dispose();
     });
   }
