@@ -387,7 +387,7 @@ TEST_CASE(
 }
 
 TEST_CASE("extremes: the lowest sum decides nothing in a cache either", "[attention][extremes]") {
-  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
+  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8}) {
     Problem p({.heads = 2, .kv_heads = 1, .tq = 3, .tk = 67, .dk = 8, .dv = 9}, 23);
     KvCache cache;
     require_ok(KvCache::create(

@@ -80,7 +80,7 @@ TEST_CASE("KvCache::create: sizes without meaning are refused, and the cache the
       {set(&C::d_k, 0), kRange, "d_k is 0", "at least 1"},
       {set(&C::d_k, -4), kRange, "d_k is -4", "at least 1"},
       {set(&C::d_v, -1), kRange, "d_v is -1", "at least 1"},
-      {[](Create& c) { c.config.format = static_cast<CacheFormat>(2); }, kInvalid, "format is 2",
+      {[](Create& c) { c.config.format = static_cast<CacheFormat>(3); }, kInvalid, "format is 3",
        "a value of CacheFormat"},
   });
 }

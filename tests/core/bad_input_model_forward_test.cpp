@@ -340,8 +340,8 @@ TEST_CASE("ModelSession: sizes without meaning are refused and change nothing",
       {[](auto& c) { c.batch = -3; }, {kRange, "batch", "is -3", "at least 1"}},
       {[](auto& c) { c.capacity = 49; }, {kRange, "capacity", "is 49", "1 to 48"}},
       {[](auto& c) { c.capacity = -1; }, {kRange, "capacity", "is -1", "1 to 48"}},
-      {[](auto& c) { c.format = static_cast<CacheFormat>(2); },
-       {kInvalid, "format", "is 2", "0 to 1"}},
+      {[](auto& c) { c.format = static_cast<CacheFormat>(3); },
+       {kInvalid, "format", "is 3", "0 to 2"}},
   };
   const ModelWeights weights(family("llama"), 6);
   const LanguageModel model = weights.make();

@@ -209,7 +209,7 @@ TEST_CASE("ModelSession: scratch of a session does not grow with the prompt", "[
 }
 
 TEST_CASE("ModelSession: tokens that are taken back leave no trace", "[model]") {
-  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
+  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8}) {
     for (const Family& f : decoders()) {
       CAPTURE(f.name);
       const ModelWeights weights(f.config, 60);

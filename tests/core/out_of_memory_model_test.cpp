@@ -78,7 +78,7 @@ TEST_CASE("out of memory: a language model is created whole or not at all", "[mo
 
 TEST_CASE("out of memory: a session is created with the caches of all layers or none",
           "[model][memory]") {
-  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
+  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8}) {
     require_survives("session", 4, [&] { return session_creation(format); });
   }
 }

@@ -61,9 +61,9 @@ TEST_CASE("parallel: pieces of keys have the same bits on any number of threads"
             p.options.sinks = {per_head.data(), {p.shape.heads}};
             p.options.dropout = {.rate = 0.1F, .seed = 3};
           }
-          constexpr CacheFormat kFormats[] = {CacheFormat::kF32, CacheFormat::kBf16};
+          constexpr CacheFormat kFormats[] = {CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8};
           for (const CacheFormat* format :
-               {static_cast<const CacheFormat*>(nullptr), kFormats, kFormats + 1}) {
+               {static_cast<const CacheFormat*>(nullptr), kFormats, kFormats + 1, kFormats + 2}) {
             Workspace alone;
             const std::vector<float> expected = everything(p, alone, format);
             for (const unsigned count : {2U, 3U, 4U}) {

@@ -403,7 +403,7 @@ TEST_CASE("parallel: rows asked for in part are those of the whole", "[parallel]
 }
 
 TEST_CASE("parallel: a cache that fills while threads share has the same bits", "[parallel]") {
-  const auto format = GENERATE(CacheFormat::kF32, CacheFormat::kBf16);
+  const auto format = GENERATE(CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8);
   const Index heads = 4;
   const Index d = 64;
   Random random(6);

@@ -194,7 +194,7 @@ export const operators = /** @type {const} */ ({
       capacity: 'whole',
       dK: 'whole',
       dV: 'whole',
-      format: { choice: ['f32', 'bf16'], of: 'CacheFormat' },
+      format: { choice: ['f32', 'bf16', 'int8'], of: 'CacheFormat' },
     },
   },
   appendCache: {

@@ -19,6 +19,11 @@ struct KernelTable;
 enum class CacheFormat : std::uint8_t {
   kF32,   ///< as they come
   kBf16,  ///< rounded to bfloat16 (nearest, ties to even; NaN stays NaN), in half the memory
+  /// Whole numbers of 8 bits, in 0.27 of the memory where d_k and d_v are multiples of 32. Each 32 numbers of a token's head, and
+  /// what is left of them, have a scale s = bfloat16(max |x| / 127); x becomes s round(x / s), to the nearest (x / s as
+  /// x (1 / s), ties to even), at most max |x| / 252 off, no zero negative. What was read out is kept as it is. Numbers with a NaN or an infinity
+  /// among them become NaN, and those for which s is below 2^-96 zeros.
+  kInt8,
 };
 
 /// The sizes of a cache; all but capacity at least 1.
@@ -33,8 +38,8 @@ struct KvCacheConfig {
 };
 
 /// A cache for decoding: attention() with a cache appends the new keys and values in place, already in
-/// the layout its kernels multiply from, and reads all that is there. No token is copied twice. With
-/// CacheFormat::kBf16 results have the bits that a cache of float32 gives when it holds the rounded numbers.
+/// the layout its kernels multiply from, and reads all that is there. No token is copied twice. With another format than
+/// CacheFormat::kF32 results have the bits that a cache of float32 gives when it holds the rounded numbers.
 /// Not for two calls at once.
 ///
 /// Memory grows with what is held: there is room for 64 tokens at first, and a call that adds more than fit takes at least
@@ -49,8 +54,8 @@ class KvCache {
   /// Move-only; this cache frees what it held.
   KvCache& operator=(KvCache&& other) noexcept;
 
-  /// A cache of at most 4 B Hkv capacity (d_k + d_v) bytes, or half of it, d_v and capacity rounded up to whole panels; that of
-  /// 64 tokens is taken now.
+  /// A cache of at most 4 B Hkv capacity (d_k + d_v) bytes, or what CacheFormat leaves of it, d_v and capacity rounded up to whole
+  /// panels, and with kInt8 d_k to a multiple of 4 and capacity to one of 64; that of 64 tokens is taken now.
   /// Errors: kOutOfRange (a size below 1, capacity below 0), kInvalidArgument (no value of CacheFormat),
   /// kOutOfMemory, kUnsupported. On error `cache` is as it was.
   static Status create(const KvCacheConfig& config, KvCache& cache) noexcept;

@@ -32,6 +32,7 @@ class Run {
     v_blocks_ = workspace.take(heads * Workspace::padded(scratch_.v_blocks));
     stats_ = workspace.take(threads * 2 * Workspace::padded(scratch_.stats));
     tiles_ = workspace.take(threads * Workspace::padded(scratch_.tile));
+    wide_ = workspace.take(threads * Workspace::padded(scratch_.wide));
     states_ = workspace.take(Workspace::padded(scratch_.states));
   }
 
@@ -155,6 +156,7 @@ class Run {
     group.row_max = stats_ + Index{2} * thread * stats;
     group.row_sum = group.row_max + stats;
     group.scratch = tiles_ + thread * static_cast<Index>(Workspace::padded(scratch_.tile));
+    group.wide = wide_ + thread * static_cast<Index>(Workspace::padded(scratch_.wide));
   }
 
   /// Where the keys and values are: packed in `slot`, or in the cache.
@@ -162,8 +164,9 @@ class Run {
     if (args_.cache) {
       keys.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
       keys.v_blocks = KvCacheAccess::v_blocks(*args_.cache, b, kv);
-      keys.v_rows = KvCacheAccess::blocks(*args_.cache).rows;
-      keys.format = KvCacheAccess::format(*args_.cache);
+      const CacheRows rows = KvCacheAccess::rows(*args_.cache);
+      keys.v_rows = rows.room;
+      keys.format = rows.format;
       return;
     }
     keys.k_panels = k_panels(slot);
@@ -184,6 +187,7 @@ class Run {
   float* v_blocks_;
   float* stats_;
   float* tiles_;
+  float* wide_;
   float* states_;
 };
 

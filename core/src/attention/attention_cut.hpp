@@ -8,6 +8,7 @@
 #include "attention/attention_plan.hpp"
 #include "base/float_count.hpp"
 #include "base/share.hpp"
+#include "kernels/attention/int8_places.hpp"
 
 namespace qkv {
 
@@ -33,6 +34,7 @@ struct AttentionCut {
   Index heads_at_once = 1;                 ///< key/value heads that are packed at the same time
   std::size_t k_panels = 0, v_blocks = 0;  ///< floats of one of them; a cache has its own
   std::size_t stats = kTaskRows, tile;     ///< floats of one thread
+  std::size_t wide = 0;                    ///< likewise, for a block of keys or values of a cache
   /// Pieces of keys of a key/value head that are tasks of their own; 0 where rows are. A power of two, so that a call with one
   /// more token rarely needs more memory.
   std::size_t pieces = 0;
@@ -48,6 +50,10 @@ struct AttentionCut {
     if (!cached) {
       k_panels = capped_product(whole_panels(s.tk, plan.table->panel), s.dk);
       v_blocks = capped_product(whole_panels(s.dv, plan.table->panel), s.tk);
+    } else {
+      const std::uint64_t widest = std::max(whole_panels(s.dk, kernels::kWordNumbers),
+                                            whole_panels(s.dv, plan.table->panel));
+      wide = capped_product(kernels::kKeyBlock, widest);
     }
     if (plan.threads > 1 && work >= kWorthSharingAwake) {
       threads = plan.threads;
@@ -70,7 +76,8 @@ struct AttentionCut {
 
   /// Floats in all.
   [[nodiscard]] std::size_t total() const noexcept {
-    const std::size_t thread = capped_sum({2 * Workspace::padded(stats), Workspace::padded(tile)});
+    const std::size_t thread = capped_sum(
+        {2 * Workspace::padded(stats), Workspace::padded(tile), Workspace::padded(wide)});
     return capped_sum({capped_product(heads_at_once, head()), capped_product(threads, thread),
                        Workspace::padded(states)});
   }

@@ -72,7 +72,7 @@ Status KvCache::prepare(const kernels::KernelTable& table, const KvCacheConfig& 
   QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "capacity", c.capacity, 0));
   QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "d_k", c.d_k));
   QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "d_v", c.d_v));
-  if (c.format > CacheFormat::kBf16) {
+  if (c.format > CacheFormat::kInt8) {
     return refuse(StatusCode::kInvalidArgument, kCacheCreate,
                   "@format is {}, expected a value of CacheFormat", c.format);
   }
@@ -97,9 +97,9 @@ std::uint64_t KvCache::max_bytes() const noexcept {
   if (!kernels_) {
     return 0;
   }
-  const auto floats =
-      static_cast<std::uint64_t>(KvCacheAccess::key_floats(*this, config_.capacity) +
-                                 KvCacheAccess::value_floats(*this, config_.capacity));
+  const CacheRows rows = KvCacheAccess::rows(*this);
+  const auto floats = static_cast<std::uint64_t>(rows.key_floats(config_.capacity) +
+                                                 rows.value_floats(config_.capacity));
   return static_cast<std::uint64_t>(config_.batch) *
          static_cast<std::uint64_t>(config_.num_kv_heads) * floats * sizeof(float);
 }
@@ -118,10 +118,11 @@ Status KvCache::reserve(Index tokens, Index layers) noexcept {
     return {};
   }
   const auto heads = static_cast<std::uint64_t>(config_.batch * config_.num_kv_heads);
-  const auto keys = static_cast<std::uint64_t>(KvCacheAccess::key_floats(*this, least));
-  const auto values = static_cast<std::uint64_t>(KvCacheAccess::value_floats(*this, least));
-  const auto of_block = static_cast<std::uint64_t>(KvCacheAccess::key_floats(*this, kFirstRoom) +
-                                                   KvCacheAccess::value_floats(*this, kFirstRoom));
+  const CacheRows rows = KvCacheAccess::rows(*this);
+  const auto keys = static_cast<std::uint64_t>(rows.key_floats(least));
+  const auto values = static_cast<std::uint64_t>(rows.value_floats(least));
+  const auto of_block =
+      static_cast<std::uint64_t>(rows.key_floats(kFirstRoom) + rows.value_floats(kFirstRoom));
   const std::uint64_t of_token = heads * static_cast<std::uint64_t>(layers) * of_block *
                                  sizeof(float) / static_cast<std::uint64_t>(kFirstRoom);
   return out_of_memory(
@@ -133,17 +134,18 @@ Status KvCache::reserve(Index tokens, Index layers) noexcept {
 /// Takes blocks with room for so many tokens and moves what is held there.
 Status KvCache::move_to(Index room) noexcept {
   const Index heads = config_.batch * config_.num_kv_heads;
-  const Index keys_of_head = KvCacheAccess::key_floats(*this, room);
-  const Index values_of_head = KvCacheAccess::value_floats(*this, room);
+  const CacheRows rows = KvCacheAccess::rows(*this);
+  const Index keys_of_head = rows.key_floats(room);
+  const Index values_of_head = rows.value_floats(room);
   AlignedBuffer keys;
   AlignedBuffer values;
   QKV_RETURN_IF_ERROR(reserve_blocks(keys, heads, keys_of_head));
   QKV_RETURN_IF_ERROR(reserve_blocks(values, heads, values_of_head));
   const Index begun = (length_ + kFirstRoom - 1) / kFirstRoom * kFirstRoom;  // at most room_
   move_blocks(keys_, KvCacheAccess::key_stride(*this), keys, keys_of_head,
-              {heads, KvCacheAccess::key_floats(*this, begun)});
+              {heads, rows.key_floats(begun)});
   move_blocks(values_, KvCacheAccess::value_stride(*this), values, values_of_head,
-              {heads, KvCacheAccess::value_floats(*this, begun)});
+              {heads, rows.value_floats(begun)});
   keys_ = std::move(keys);
   values_ = std::move(values);
   room_ = room;
@@ -223,56 +225,45 @@ void KvCache::store(const TensorView<const float>& keys, const TensorView<const 
   length_ = end;
 }
 
-/// Keys of one head: whole panels by the kernel, those of panels that are begun or not filled one by one.
+/// Keys of one head. Of float32 whole panels by the kernel, all others one by one.
 void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride) const noexcept {
-  const Index panel = kernels_->panel;
+  const CacheRows rows = KvCacheAccess::rows(*this);
+  const Index panel = rows.panel;
+  const bool packs = rows.format == kernels::KeyFormat::kF32;
   float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
   const Index end = tokens.first + tokens.count;
-  // The kernels read whole panels: where one is begun, the places of later keys are zeros.
-  const auto begin_panel = [&](Index at) {
-    const Index floats = KvCacheAccess::key_floats(*this, panel);
+  for (Index at = tokens.first; at < end;) {
+    const float* key = k + (at - tokens.first) * stride;
+    const Index whole = packs && at % panel == 0 ? (end - at) / panel * panel : 0;
+    if (whole > 0) {
+      kernels_->pack({.b = key,
+                      .row_stride = 1,
+                      .column_stride = stride,
+                      .k = config_.d_k,
+                      .n = whole,
+                      .panels = panels + at * config_.d_k});
+      at += whole;
+      continue;
+    }
     if (at % panel == 0) {
+      // The kernels read whole panels: where one is begun, the places of later keys are zeros.
+      const Index floats = rows.key_floats(panel);
       std::fill_n(panels + at / panel * floats, floats, 0.0F);
     }
-  };
-  const auto store_singly = [&](Index at) {
-    const float* key = k + (at - tokens.first) * stride;
-    begin_panel(at);
-    for (Index d = 0; d < config_.d_k; ++d) {
-      KvCacheAccess::write(*this, panels, KvCacheAccess::key_place(*this, at, d), key[d]);
-    }
-  };
-  Index at = tokens.first;
-  for (; at < end && at % panel != 0; ++at) {
-    store_singly(at);
-  }
-  const bool packs = KvCacheAccess::format(*this) == kernels::KeyFormat::kF32;
-  const Index whole = packs ? (end - at) / panel * panel : 0;
-  if (whole > 0) {
-    kernels_->pack({.b = k + (at - tokens.first) * stride,
-                    .row_stride = 1,
-                    .column_stride = stride,
-                    .k = config_.d_k,
-                    .n = whole,
-                    .panels = panels + at * config_.d_k});
-  }
-  for (at += whole; at < end; ++at) {
-    store_singly(at);
+    rows.write_key(panels, at, key);
+    ++at;
   }
 }
 
 void KvCache::store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept {
+  const CacheRows rows = KvCacheAccess::rows(*this);
   float* to = values_.data() + head * KvCacheAccess::value_stride(*this);
-  const ValueBlocks blocks = KvCacheAccess::blocks(*this);
-  if (KvCacheAccess::format(*this) == kernels::KeyFormat::kF32) {
-    pack_values(*kernels_, {v, stride, tokens.first, tokens.count}, blocks, to);
+  if (rows.format == kernels::KeyFormat::kF32) {
+    pack_values(*kernels_, {v, stride, tokens.first, tokens.count}, rows.blocks(), to);
     return;
   }
   for (Index t = 0; t < tokens.count; ++t) {
-    for (Index d = 0; d < blocks.width(); ++d) {  // whole panels, as pack() makes them
-      KvCacheAccess::write(*this, to, KvCacheAccess::value_place(*this, tokens.first + t, d),
-                           d < config_.d_v ? v[t * stride + d] : 0.0F);
-    }
+    rows.write_value(to, tokens.first + t, v + t * stride);
   }
 }
 
@@ -292,10 +283,8 @@ Status KvCache::read_keys(TensorView<float> keys) const noexcept {
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
     for (Index t = 0; t < length_; ++t) {
-      float* k = keys.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
-      for (Index d = 0; d < c.d_k; ++d) {
-        k[d] = KvCacheAccess::read(*this, panels, KvCacheAccess::key_place(*this, t, d));
-      }
+      KvCacheAccess::rows(*this).read_key(panels, t,
+                                          keys.at(head / c.num_kv_heads, head % c.num_kv_heads, t));
     }
   }
   return {};
@@ -308,10 +297,8 @@ Status KvCache::read_values(TensorView<float> values) const noexcept {
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const float* blocks = values_.data() + head * KvCacheAccess::value_stride(*this);
     for (Index t = 0; t < length_; ++t) {
-      float* v = values.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
-      for (Index d = 0; d < c.d_v; ++d) {
-        v[d] = KvCacheAccess::read(*this, blocks, KvCacheAccess::value_place(*this, t, d));
-      }
+      KvCacheAccess::rows(*this).read_value(
+          blocks, t, values.at(head / c.num_kv_heads, head % c.num_kv_heads, t));
     }
   }
   return {};

@@ -1,13 +1,10 @@
 // How attention() reaches into a cache.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
+#include <cstddef>
 
-#include "attention/value_blocks.hpp"
+#include "attention/cache_rows.hpp"
 #include "kernels/kernel_table.hpp"
-#include "kernels/number_conversion.hpp"
-#include "kernels/product/panels.hpp"
 #include "qkv/kv_cache.hpp"
 
 namespace qkv {
@@ -62,65 +59,24 @@ struct KvCacheAccess {
   [[nodiscard]] static const float* v_blocks(const KvCache& cache, Index b, Index h) noexcept {
     return cache.values_.data() + (b * cache.config_.num_kv_heads + h) * value_stride(cache);
   }
-  [[nodiscard]] static ValueBlocks blocks(const KvCache& cache) noexcept {
-    return {cache.room_, cache.config_.d_v, cache.kernels_->panel};
-  }
-
-  /// Floats of so many keys and values of one head.
-  [[nodiscard]] static Index key_floats(const KvCache& cache, Index tokens) noexcept {
-    return padded(cache, tokens) * cache.config_.d_k / numbers_of_float(cache);
-  }
-  [[nodiscard]] static Index value_floats(const KvCache& cache, Index tokens) noexcept {
-    return padded(cache, cache.config_.d_v) * tokens / numbers_of_float(cache);
+  /// The rows of any of its heads.
+  [[nodiscard]] static CacheRows rows(const KvCache& cache) noexcept {
+    const KvCacheConfig& c = cache.config_;
+    return {kFormats[static_cast<std::size_t>(c.format)], cache.kernels_->panel, c.d_k, c.d_v,
+            cache.room_};
   }
   /// Floats from the keys and values of one head to those of the next.
   [[nodiscard]] static Index key_stride(const KvCache& cache) noexcept {
-    return key_floats(cache, cache.room_);
+    return rows(cache).key_floats(cache.room_);
   }
   [[nodiscard]] static Index value_stride(const KvCache& cache) noexcept {
-    return value_floats(cache, cache.room_);
-  }
-
-  /// The format of keys and values, as kernels have it.
-  [[nodiscard]] static kernels::KeyFormat format(const KvCache& cache) noexcept {
-    return cache.config_.format == CacheFormat::kBf16 ? kernels::KeyFormat::kBf16
-                                                      : kernels::KeyFormat::kF32;
-  }
-  /// Where element d of a key is, and of a value, in numbers of the cache's format.
-  [[nodiscard]] static Index key_place(const KvCache& cache, Index token, Index d) noexcept {
-    const Index panel = cache.kernels_->panel;
-    const Index column = token % panel;
-    return (token - column) * cache.config_.d_k + (format(cache) == kernels::KeyFormat::kBf16
-                                                       ? kernels::half_place(d, column, panel)
-                                                       : kernels::float_place(d, column, panel));
-  }
-  [[nodiscard]] static Index value_place(const KvCache& cache, Index token, Index d) noexcept {
-    return format(cache) == kernels::KeyFormat::kBf16 ? blocks(cache).half_at(token, d)
-                                                      : blocks(cache).at(token, d);
-  }
-  /// The number at such a place in the memory of a head.
-  [[nodiscard]] static float read(const KvCache& cache, const float* head, Index place) noexcept {
-    return format(cache) == kernels::KeyFormat::kBf16
-               ? from_bf16(read_half(reinterpret_cast<const std::byte*>(head) + 2 * place))
-               : head[place];
-  }
-  static void write(const KvCache& cache, float* head, Index place, float number) noexcept {
-    if (format(cache) == kernels::KeyFormat::kF32) {
-      head[place] = number;
-      return;
-    }
-    const std::uint16_t half = to_bf16(number);
-    std::memcpy(reinterpret_cast<std::byte*>(head) + 2 * place, &half, sizeof half);
+    return rows(cache).value_floats(cache.room_);
   }
 
  private:
-  static Index numbers_of_float(const KvCache& cache) noexcept {
-    return format(cache) == kernels::KeyFormat::kBf16 ? 2 : 1;
-  }
-  static Index padded(const KvCache& cache, Index n) noexcept {
-    const Index panel = cache.kernels_->panel;
-    return (n + panel - 1) / panel * panel;
-  }
+  /// The formats of kernels, in the order of CacheFormat.
+  static constexpr kernels::KeyFormat kFormats[] = {
+      kernels::KeyFormat::kF32, kernels::KeyFormat::kBf16, kernels::KeyFormat::kInt8};
 };
 
 }  // namespace qkv

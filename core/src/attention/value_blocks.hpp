@@ -33,10 +33,6 @@ struct ValueBlocks {
   [[nodiscard]] Index at(Index row, Index column) const noexcept {
     return row_at(row, column) + column % panel;
   }
-  /// Among numbers of 16 bits.
-  [[nodiscard]] Index half_at(Index row, Index column) const noexcept {
-    return row_at(row, column) + kernels::half_column(column % panel, panel);
-  }
 };
 
 /// Rows of V, `stride` floats apart, that go to rows [first, first + count).

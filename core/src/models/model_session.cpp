@@ -35,7 +35,7 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   Index& capacity = made.config_.capacity;
   capacity = capacity == 0 ? c.max_length : capacity;
   QKV_RETURN_IF_ERROR(check_size(kName, "batch", config.batch));
-  QKV_RETURN_IF_ERROR(check_choice(kName, "format", config.format, CacheFormat::kBf16));
+  QKV_RETURN_IF_ERROR(check_choice(kName, "format", config.format, CacheFormat::kInt8));
   if (capacity < 1 || capacity > c.max_length) {
     return refuse(StatusCode::kOutOfRange, kName, "@capacity is {}, expected 1 to {}", capacity,
                   c.max_length);

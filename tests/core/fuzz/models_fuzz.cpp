@@ -188,7 +188,7 @@ class Session {
     ModelSessionConfig c;
     c.batch = count(in_, 1, 2);
     c.capacity = in_.chance(50) ? count(in_, 0, 9) : 0;
-    c.format = choice(in_, CacheFormat::kBf16);
+    c.format = choice(in_, CacheFormat::kInt8);
     const Index length = session_.length();
     const bool has_source = model_.config().encoder_layers > 0;
     c.source_capacity = in_.chance(has_source ? 50 : 5) ? count(in_, 0, 9) : 0;

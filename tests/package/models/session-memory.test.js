@@ -56,7 +56,7 @@ describe('LanguageModel.session: memory grows with the tokens that are held', ()
     const config = { ...kinds.llama, maxLength: 400 };
     const model = create(engine, config, randomWeights(config, 2));
     const ids = rowsOf(config, 400);
-    for (const format of ['f32', 'bf16']) {
+    for (const format of ['f32', 'bf16', 'int8']) {
       const whole = model.session({ format });
       const expected = model.forward(ids, { session: whole }).logits.data;
       const grown = model.session({ format });

@@ -74,6 +74,36 @@ describe('kvCache: a cache', () => {
     [plain, half].forEach((cache) => cache.dispose());
   });
 
+  test('of 8 bits has the bits of one that holds the rounded numbers, in 0.27 of the memory', () => {
+    const bytesOf = (format) => {
+      const before = engine.memory().usedBytes;
+      const cache = engine.kvCache({ numKvHeads: 2, capacity: 256, dK: 64, format });
+      return [cache, engine.memory().usedBytes - before];
+    };
+    const [[plain, bytes], [small, fewer]] = ['f32', 'int8'].map(bytesOf);
+    assert.ok(fewer < 0.3 * bytes, `${fewer} and ${bytes} bytes`);
+    const tokens = (seed) => randomArray([1, 2, 5, 64], seed);
+    const [keys, values, queries] = [tokens(1), tokens(2), tokens(3)];
+    small.append(keys, values);
+    const kept = small.keys();
+    // To the nearest of 127 steps of a scale that 32 numbers share.
+    for (let first = 0; first < kept.data.length; first += 32) {
+      const group = keys.data.slice(first, first + 32);
+      const most = Math.max(...group.map(Math.abs));
+      const scale = toBf16(Math.fround(Math.fround(most) / 127));
+      group.forEach((x, i) => {
+        const number = kept.data[first + i] / scale;
+        assert.equal(number, Math.round(number));
+        assert.ok(Math.abs(number - x / scale) <= 0.5001, `${x} became ${kept.data[first + i]}`);
+      });
+    }
+    plain.append(kept, small.values());
+    const none = { data: new Float32Array(0), shape: [1, 2, 0, 64] };
+    const [a, b] = [small, plain].map((cache) => engine.attention(queries, none, none, { cache }));
+    expectSame(a.output.data, b.output.data);
+    [plain, small].forEach((cache) => cache.dispose());
+  });
+
   test('a rotary layer decodes through it as it reads the whole', () => {
     const layer = engine.multiHeadAttention(
       { dModel: d, numHeads: 3, rotary: { base: 100 } },

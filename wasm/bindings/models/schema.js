@@ -180,7 +180,7 @@ export const operators = /** @type {const} */ ({
       model: { object: 'LanguageModel' },
       batch: 'whole',
       capacity: 'whole',
-      format: { choice: ['f32', 'bf16'], of: 'CacheFormat' },
+      format: { choice: ['f32', 'bf16', 'int8'], of: 'CacheFormat' },
       sourceCapacity: { kind: 'whole', caller: 'source' },
       found: 'results',
     },

@@ -127,10 +127,12 @@ export interface Qkv {
     /** Width of a value, at least 1. Default dK. */
     dV?: number | undefined;
     /**
-     * Of keys and values. `'bf16'` rounds them to the nearest, in half the memory; results have the bits of a cache of
-     * float32 that holds the rounded numbers. Default `'f32'`.
+     * Of keys and values. `'bf16'` rounds them to the nearest, in half the memory; `'int8'` to whole numbers of 8 bits in 0.27 of
+     * it: each 32 numbers x of a token's head, and what is left of them, share a scale and are at most max |x| / 252 off; with a
+     * NaN or an infinity among them all become NaN, and below 2^-89 zeros. Results have the bits of a cache of float32
+     * that holds the rounded numbers. Default `'f32'`.
      */
-    format?: 'f32' | 'bf16' | undefined;
+    format?: 'f32' | 'bf16' | 'int8' | undefined;
   }): KvCache;
 
   /**

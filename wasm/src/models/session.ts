@@ -181,7 +181,7 @@ export function createSession(fn: string, model: ModelState, given: SessionOptio
   const { batch = 1, capacity = maxLength, format = 'f32' } = taken;
   checkInteger(fn, 'batch', batch, 1, mostInt);
   checkInteger(fn, 'capacity', capacity, 1, maxLength);
-  checkChoice(fn, 'format', format, ['f32', 'bf16']);
+  checkChoice(fn, 'format', format, ['f32', 'bf16', 'int8']);
   const source = sourceOf(fn, model, taken, batch);
   const sourceCapacity = source?.shape[1] ?? 0;
   const call = new Call(model.instance, fn);

@@ -198,7 +198,7 @@ export function kvCache(instance: Instance, options: CacheOptions): KvCache {
   for (const [name, value] of Object.entries(config)) {
     checkInteger(fn, name, value, name === 'capacity' ? 0 : 1, mostInt);
   }
-  checkChoice(fn, 'format', format, ['f32', 'bf16']);
+  checkChoice(fn, 'format', format, ['f32', 'bf16', 'int8']);
   const call = new Call(instance, fn);
   call.run('createCache', { ...config, format });
   return new WasmKvCache(instance, config, call.made());

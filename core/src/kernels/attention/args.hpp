@@ -43,12 +43,13 @@ inline constexpr Index kPieceRows = 16;
 enum class KeyFormat : std::uint8_t {
   kF32,
   kBf16,  ///< as HalfPanels has them: half as many floats
+  kInt8,  ///< as int8_places.hpp says
 };
 
 /// A key/value head of one batch row.
 struct KeyArgs {
   Index count;            ///< keys in use; none past them is read
-  const float* k_panels;  ///< pack() of K transposed: d_k x count
+  const float* k_panels;  ///< pack() of K transposed: d_k x count, in the format
   const float*
       v_blocks;  ///< V in blocks of kKeyBlock rows and what is left, each pack() of its rows
   Index v_rows;  ///< rows of V in all blocks, count or more
@@ -114,6 +115,8 @@ struct GroupArgs {
   float* row_max;
   float* row_sum;  ///< likewise: sum of exp((s - max) / temperature), with the sink; 0 without keys
   float* scratch;  ///< group_scratch(dk, dv) floats, aligned to 64 bytes
+  float*
+      wide;  ///< for kInt8 alone: kKeyBlock keys or values of float32, in whole words and panels, likewise
 };
 
 /// Second pass over rows [row_begin, row_end), finished and within those of GroupArgs: their weights.

@@ -112,9 +112,12 @@ inline bool panels_are_finite(const Right& b, Index columns) noexcept {
   return xsimd::all(sum == V(0.0F));
 }
 
-/// The values of these keys of the block at k0.
+/// The values of these keys of the block at k0; of 8 bits when widen_values() has been called for it.
 template <class Isa, class Right>
 inline Right values_of(const GroupArgs& args, Index k0, KeyRange keys) noexcept {
+  if (!Right::kHalves && args.keys.format == KeyFormat::kInt8) {
+    return {args.wide + keys.begin * kPanel<Isa>, kWideValuePanel<Isa>, keys.end - keys.begin};
+  }
   constexpr Index kRow = floats_of_row<Isa>(Right{});
   const Index panels = round_up(args.dv, kPanel<Isa>) / kPanel<Isa>;
   const float* block = args.keys.v_blocks + k0 * panels * kRow;
@@ -281,6 +284,9 @@ template <class Isa>
     mixed |= !plain;
     multiply_qk(args, block, k0, keys, ScoredKeys::kReached);
     softmax_step(args, block, k0, keys, plain);
+    if (args.keys.format == KeyFormat::kInt8) {
+      widen_values<Isa>(args, k0, keys);
+    }
     if (!plain && skips && !values_are_finite<Isa>(args, k0, keys)) {
       multiply_pv_skipping(args, block, k0, keys);
       continue;

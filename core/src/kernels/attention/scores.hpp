@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attention/mask.hpp"
+#include "kernels/attention/widen.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/product/gemm.hpp"
 #include "kernels/simd.hpp"
@@ -135,15 +136,18 @@ inline void for_tiles(const QueryBlock<Isa>& block, F f) noexcept {
   }
 }
 
-/// f() of the panels that keys and values lie in, by their format.
+/// f() of the panels that keys and values are multiplied from, by their format.
 template <class F>
 [[gnu::always_inline]] inline auto with_panels(const GroupArgs& args, const F& f) noexcept {
   return args.keys.format == KeyFormat::kBf16 ? f(HalfPanels{}) : f(Panels{});
 }
 
-/// The keys from k0 on.
+/// The keys from k0 on; of 8 bits those that widen_keys() was called for last.
 template <class Isa, class Right>
 inline Right keys_of(const GroupArgs& args, Index k0) noexcept {
+  if (!Right::kHalves && args.keys.format == KeyFormat::kInt8) {
+    return {args.wide, wide_key_panel<Isa>(args.dk), args.dk};
+  }
   const Index panel = args.dk * floats_of_row<Isa>(Right{});
   return {args.keys.k_panels + k0 / kPanel<Isa> * panel, panel, args.dk};
 }
@@ -170,6 +174,9 @@ inline void multiply_keys(const GroupArgs& args, const QueryBlock<Isa>& block, c
 template <class Isa>
 inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0, Index keys,
                         ScoredKeys scored = ScoredKeys::kAll) noexcept {
+  if (args.keys.format == KeyFormat::kInt8) {
+    widen_keys<Isa>(args, k0, round_up(keys, kPanel<Isa>) / kPanel<Isa>);
+  }
   with_panels(args, [&]<class Right>(Right /*kind*/) {
     multiply_keys(args, block, keys_of<Isa, Right>(args, k0), k0, keys, scored);
   });

@@ -199,7 +199,7 @@ const sessionTable = {
       options: options('capacity', 'capactiy'),
       'options.batch': anyInteger,
       'options.capacity': whole(1, config.maxLength, '1 to'),
-      'options.format': choice('f32', 'bf16'),
+      'options.format': choice('f32', 'bf16', 'int8'),
       // Of a model without an encoder.
       'options.source': () => [
         refused([1, 2], invalid, 'source is an array', 'none: the model has no encoder'),

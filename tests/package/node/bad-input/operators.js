@@ -122,7 +122,7 @@ export const operators = [
       'options.capacity': required(whole(0, most, '0 to')),
       'options.dK': required(whole(1, most, '1 to')),
       'options.dV': whole(1, most, '1 to'),
-      'options.format': choice('f32', 'bf16'),
+      'options.format': choice('f32', 'bf16', 'int8'),
     }),
     call: ({ engine }, { options: of }) => engine.kvCache(of).dispose(),
   },
