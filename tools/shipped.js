@@ -9,7 +9,7 @@ export const gzipped = (bytes) =>
 
 /** The most a file may weigh, in bytes of gzip -9. */
 // The relaxed build has products with bytes twice: for processors with a dot product of bytes and for those without.
-const [wasm, trainWasm] = [130_000, 181_000];
+const [wasm, trainWasm] = [133_000, 185_000];
 
 /** The files of dist/ that run, with what each may weigh. A new one is one line here. */
 export const programs = {
@@ -21,7 +21,7 @@ export const programs = {
   'language.js': 5_500,
   'models.js': 54_000,
   // Both .wasm files are in it, deflated already.
-  'inline.js': 280_000,
+  'inline.js': 285_000,
   'thread.js': 1_000,
   'train.js': 10_000,
   'worker.js': 15_000,
