@@ -61,7 +61,8 @@ TEST_CASE("parallel: pieces of keys have the same bits on any number of threads"
             p.options.sinks = {per_head.data(), {p.shape.heads}};
             p.options.dropout = {.rate = 0.1F, .seed = 3};
           }
-          constexpr CacheFormat kFormats[] = {CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8};
+          constexpr CacheFormat kFormats[] = {CacheFormat::kF32, CacheFormat::kBf16,
+                                              CacheFormat::kInt8};
           for (const CacheFormat* format :
                {static_cast<const CacheFormat*>(nullptr), kFormats, kFormats + 1, kFormats + 2}) {
             Workspace alone;

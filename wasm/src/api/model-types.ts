@@ -270,7 +270,7 @@ export interface SessionOptions {
   batch?: number | undefined;
   /** Most tokens of a row, for which memory is taken as they come. Default the model's maxLength. */
   capacity?: number | undefined;
-  /** Of keys and values, as that of {@link Qkv.kvCache}. Default `'f32'`. */
+  /** Of keys and values, as that of `kvCache`. Default `'f32'`. */
   format?: 'f32' | 'bf16' | 'int8' | undefined;
   /**
    * Of a model with an encoder: what that reads, once, and every token of the session attends to. [batch, S] in row-major order, or a
