@@ -34,7 +34,7 @@ const hosts = {
     contestants: [
       ...['qkv relaxed', 'qkv relaxed 2 threads', 'qkv simd'],
       ...['ort-web 1 thread', 'ort-web 2 threads'],
-      ...['tfjs-wasm', 'tfjs-wasm 2 threads', 'jax-js all threads'],
+      ...['tfjs-wasm', 'jax-js all threads'],
     ],
   },
   node: {

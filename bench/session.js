@@ -24,8 +24,7 @@ const adapters = {
   'ort-node 1 thread': () => onnxruntime('node', 1),
   'ort-node 2 threads': () => onnxruntime('node', 2),
   'pytorch 1 thread': torch,
-  'tfjs-wasm': () => tfjs(1),
-  'tfjs-wasm 2 threads': () => tfjs(2),
+  'tfjs-wasm': tfjs,
   'jax-js all threads': jax,
   plain,
 };
