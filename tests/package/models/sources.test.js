@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects } from '../../support/js/check.js';
@@ -51,6 +52,67 @@ describe('openModel: sources', () => {
       await expectModel(await open([place]), truth);
     });
   }
+
+  describe('of several pieces', () => {
+    const { openSource } = models;
+    const large = Uint8Array.from(
+      { length: 5 * 2 ** 19 + 7 },
+      (_, i) => (i * 31 + (i >> 8) + (i >> 16) * 13) & 255,
+    );
+    const file = join(folder, 'large');
+    writeFileSync(file, large);
+
+    /** Without a reader that brings a buffer along, as engines of before 2023 have streams. */
+    class OldBlob extends Blob {
+      slice(...range) {
+        return new OldBlob([super.slice(...range)]);
+      }
+      stream() {
+        const reader = super.stream().getReader();
+        const pull = async (controller) => {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        };
+        return new ReadableStream({ pull });
+      }
+    }
+
+    const kinds = {
+      'a path': file,
+      'a Blob': new Blob([large]),
+      'a Blob of an old engine': new OldBlob([large]),
+    };
+    for (const [name, place] of Object.entries(kinds)) {
+      test(`${name}: on, back, over a gap, after a rest, and given up in the middle`, async () => {
+        const source = await openSource('weights', place);
+        /** The bytes [begin, end), each piece as it is when it comes; no more than `most` pieces. */
+        const read = async (begin, end, most = Infinity) => {
+          let at = begin;
+          for await (const piece of source.read(begin, end)) {
+            await setTimeout(2); // in which what is read ahead comes
+            assert.ok(piece.length > 0 && piece.length <= 2 ** 20);
+            assert.ok(Buffer.compare(piece, large.subarray(at, at + piece.length)) === 0, `${at}`);
+            at += piece.length;
+            most -= 1;
+            if (most === 0) return;
+          }
+          assert.equal(at, end === Infinity ? large.length : end);
+        };
+        await read(0, Infinity, 1);
+        await read(100, 2 ** 20 + 5);
+        await read(2 ** 20 + 5, 2 ** 21);
+        await read(2 ** 21 + 64, large.length);
+        await read(10, 20);
+        source.rest();
+        await read(20, Infinity);
+        await read(2 ** 20 - 1, large.length, 1);
+        await read(0, large.length);
+        await expectRejects(read(5, large.length + 1), 'load', 'invalid_argument', 'ends at byte');
+        source.close();
+      });
+    }
+  });
 
   test('a path, also where a test runner or Deno has put the location of a page', async () => {
     await asIfOnPage(async () => expectModel(await open(path), truth));

@@ -10,6 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
 const modules = [
   ...['open', 'fill', 'file', 'plan', 'stream', 'config', 'readers/read-files', 'text-list'],
+  'sources/open-source',
   ...['locate', 'hub', 'gguf'].map((name) => `families/${name}`),
   ...['characters', 'hugging-face', 'llama2c', 'gguf'].map(
     (name) => `tokenizers/${name}-tokenizer`,
