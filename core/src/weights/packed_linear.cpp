@@ -13,6 +13,7 @@
 namespace qkv {
 
 using kernels::KernelTable;
+using kernels::PanelFormat;
 
 Status check_linear(const Caller& caller, const WeightMatrix& l) noexcept {
   const bool in_out = l.layout == WeightLayout::kInOut;
@@ -73,10 +74,14 @@ Status reserve_linear(const KernelTable& table, const LinearSize& size,
     std::memset(built.bias.data(), 0, columns * sizeof(float));
   }
   QKV_RETURN_IF_ERROR(built.panels.reserve(floats));
-  // The other panels get all of their numbers. Zeros that are written first take the time of a copy, and all of the memory at once.
-  if (size.out % table.panel != 0) {
-    std::memset(built.panels.data() + (floats - of_panel), 0, of_panel * sizeof(float));
-  }
+  // Codes of two columns share a byte, which is read when the first of them is written. Where such a read is the first that a page of
+  // memory sees, the page is mapped twice and each time the other threads are told: two of them then took twice as long to fill a
+  // matrix. In all other formats numbers are written without a look at what is there.
+  const PanelFormat& format = format_of(table, size.format);
+  const bool shares_bytes = format.bits == 4 || format.keep_large;
+  const bool has_more = size.out % table.panel != 0;
+  const std::size_t from = shares_bytes ? 0 : floats - (has_more ? of_panel : 0);
+  std::memset(built.panels.data() + from, 0, (floats - from) * sizeof(float));
   packed = std::move(built);
   return {};
 }

@@ -38,7 +38,7 @@ struct LinearSize {
 };
 
 /// Memory for a matrix, which fill_matrix() has to fill, and for its bias. The bias, and the columns that the last panel has more than
-/// the matrix, are 0. kOutOfMemory is all that can go wrong, and leaves `packed` as it was.
+/// the matrix, are 0, and with codes of 4 bits everything is. kOutOfMemory is all that can go wrong, and leaves `packed` as it was.
 Status reserve_linear(const kernels::KernelTable& table, const LinearSize& size,
                       PackedLinear& packed) noexcept;
 
