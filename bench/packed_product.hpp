@@ -11,6 +11,7 @@
 #include "isa/isa_dispatch.hpp"
 #include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
+#include "weights/raised_halves.hpp"
 #include "weights/weight_rows.hpp"
 
 namespace qkv::bench {
@@ -25,10 +26,12 @@ class PackedProduct {
                         .row_bytes = size.out * static_cast<Index>(sizeof(float)),
                         .layout = WeightLayout::kInOut,
                         .rows = size.in};
-    return reserve_linear(table, size, packed_).ok() &&
-           (size.format == WeightFormat::kQ4K ? fill_blocks(w)
-                                              : fill_matrix(table, from, packed_)) &&
-           quantized_.reserve(quantized_floats(table, rows, size.in)).ok();
+    if (!reserve_linear(table, size, packed_).ok() ||
+        !(size.format == WeightFormat::kQ4K ? fill_blocks(w) : fill_matrix(table, from, packed_))) {
+      return false;
+    }
+    raise_halves(table, packed_, nullptr);
+    return quantized_.reserve(quantized_floats(table, rows, size.in)).ok();
   }
   void run(Index rows, const float* x, float* y) const noexcept {
     const kernels::KernelTable& table = *active_kernels();

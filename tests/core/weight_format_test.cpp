@@ -8,7 +8,9 @@
 #include "packed_problem.hpp"
 #include "problem.hpp"
 #include "qkv/threads.hpp"
+#include "weights/formats.hpp"
 #include "weights/packed_linear.hpp"
+#include "weights/raised_halves.hpp"
 
 namespace qkv::test::weight_format_test {
 namespace {
@@ -356,6 +358,97 @@ TEST_CASE("weights: numbers of 16 bits that keep their type are looked at", "[we
     CHECK(filled(NumberType::kBf16, WeightFormat::kBf16, 0xff80U) == std::pair{true, 0xff800000U});
     CHECK(filled(NumberType::kBf16, WeightFormat::kBf16, 0x7f81U) == std::pair{true, 0x7fc10000U});
   }
+}
+
+/// All finite numbers of binary16 below `limit`, of both signs, as rows of one matrix of kF16, and what it makes of them.
+struct AllHalves {
+  static constexpr Index kWidth = 1024;
+
+  explicit AllHalves(unsigned limit)
+      : rows(static_cast<Index>(2 * limit) / kWidth),
+        file(NumberType::kF16, WeightLayout::kOutIn, rows, kWidth, 4) {
+    for (unsigned bits = 0; bits < 2 * limit; ++bits) {
+      halves.push_back(static_cast<std::uint16_t>(bits % 2 * 0x8000U + bits / 2));
+    }
+    for (Index r = 0; r < rows; ++r) {
+      std::memcpy(file.bytes.data() + 1 + r * file.row_bytes, halves.data() + r * kWidth,
+                  2 * kWidth);
+    }
+    require_ok(reserve_linear(*active_kernels(),
+                              {.in = kWidth, .out = rows, .format = WeightFormat::kF16}, packed));
+    REQUIRE(fill_matrix(*active_kernels(), file.all(), packed));
+    Threads threads(3);
+    raise_halves(*active_kernels(), packed, &threads.pool());
+  }
+
+  /// Row r of the product with x at input k and 0 elsewhere, for every k and r.
+  void require_products(float x) const {
+    for (Index k = 0; k < kWidth; ++k) {
+      std::vector<float> row(kWidth, 0.0F);
+      row[static_cast<std::size_t>(k)] = x;
+      const std::vector<float> y = product(packed, row);
+      for (Index r = 0; r < rows; ++r) {
+        const float w = from_f16(halves[static_cast<std::size_t>(r * kWidth + k)]);
+        REQUIRE(y[static_cast<std::size_t>(r)] == x * w);
+      }
+    }
+  }
+
+  void require_kept() const {
+    for (Index r = 0; r < rows; ++r) {
+      std::vector<std::uint16_t> stored(kWidth);
+      store_column(*active_kernels(), packed, r, reinterpret_cast<std::byte*>(stored.data()));
+      REQUIRE(std::equal(stored.begin(), stored.end(), halves.begin() + r * kWidth));
+      std::vector<float> read(kWidth);
+      read_column(*active_kernels(), packed, r, read.data());
+      for (Index k = 0; k < kWidth; ++k) {
+        const float w = from_f16(halves[static_cast<std::size_t>(r * kWidth + k)]);
+        REQUIRE(std::bit_cast<std::uint32_t>(read[static_cast<std::size_t>(k)]) ==
+                std::bit_cast<std::uint32_t>(w));
+      }
+    }
+  }
+
+  Index rows;
+  FileMatrix file;
+  std::vector<std::uint16_t> halves;
+  PackedLinear packed;
+};
+
+TEST_CASE("weights: a matrix of binary16 keeps every number, raised or not", "[weights]") {
+  constexpr unsigned kInfinity = 0x7c00;
+  constexpr unsigned k128 = 0x5800;
+  const bool raises = format_of(*active_kernels(), WeightFormat::kF16).raises;
+  const AllHalves small(k128);
+  CHECK(small.packed.raised == raises);
+  small.require_kept();
+  const AllHalves all(kInfinity);
+  CHECK(!all.packed.raised);
+  all.require_kept();
+  // Below and above 2^25, from where on a row is not multiplied by the unit of raised numbers.
+  for (const float x : {1.0F, -3.5e-30F, 0x1.8p24F, 0x1p100F}) {
+    CAPTURE(x);
+    small.require_products(x);
+  }
+  all.require_products(-1.5F);
+}
+
+TEST_CASE("weights: rows of numbers above 2^25, of infinity and of NaN times binary16",
+          "[weights]") {
+  // Of the formula, in the order of the sums: y = x0 w0 + x1 w1.
+  FileMatrix file(NumberType::kF16, WeightLayout::kOutIn, 1, 2, 4);
+  const std::uint16_t halves[] = {0x3c00U, 0x0001U};  // 1 and 2^-24
+  std::memcpy(file.bytes.data() + 1, halves, sizeof halves);
+  PackedLinear packed;
+  require_ok(
+      reserve_linear(*active_kernels(), {.in = 2, .out = 1, .format = WeightFormat::kF16}, packed));
+  REQUIRE(fill_matrix(*active_kernels(), file.all(), packed));
+  raise_halves(*active_kernels(), packed, nullptr);
+  CHECK(product(packed, {0x1p127F, 0.0F})[0] == 0x1p127F);
+  CHECK(product(packed, {0.0F, 0x1p127F})[0] == 0x1p103F);
+  CHECK(product(packed, {1.0F, INFINITY})[0] == INFINITY);
+  CHECK(product(packed, {-INFINITY, 1.0F})[0] == -INFINITY);
+  CHECK(std::isnan(product(packed, {NAN, 1.0F})[0]));
 }
 
 TEST_CASE("weights: int8 keeps numbers of every size within half a scale", "[weights]") {

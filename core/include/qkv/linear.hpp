@@ -46,6 +46,8 @@ struct PackedLinear {
   Index in = 0;                              ///< width of x
   Index out = 0;                             ///< width of x W
   WeightFormat format = WeightFormat::kF32;  ///< of the panels
+  /// Numbers of binary16 are kept times 2^10, which makes none of them subnormal: what the library does where that is faster.
+  bool raised = false;
 };
 
 /// The arrays of linear().

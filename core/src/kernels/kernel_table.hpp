@@ -19,6 +19,10 @@ struct PackArgs {
   float* panels;
 };
 
+/// Raised numbers of binary16 (weights/raised_halves.hpp) whose bits stand where a float has them are so much smaller than what they
+/// stand for: exponents count from 15 and not from 127, and 10 was added.
+inline constexpr float kRaisedUnit = 0x1p102F;
+
 /// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels. b_panels are as panels.hpp
 /// describes them; rows of a are those that the format reads.
 struct GemmArgs {
@@ -29,12 +33,14 @@ struct GemmArgs {
   const float* bias;
   float* c;
   Index c_stride;
+  bool raised = false;  ///< whether binary16 panels are
 };
 
 /// A part of one column of a panel: `count` inputs from `first`, with which a block begins.
 struct PanelPart {
   std::byte* panel;
   Index column, first, count;
+  bool raised = false;  ///< of binary16
 };
 
 /// kInt8Block weights of one column as whole numbers; each stands for scale * number + offset. Scale and offset are binary16.
@@ -84,6 +90,8 @@ struct PanelFormat {
   /// Of numbers of 16 bits, and null for others: keeps those of a file as they are, at any address and `stride` bytes apart; NaN becomes a
   /// quiet one. False as write().
   bool (*copy)(const PanelPart&, const std::byte* numbers, Index stride) noexcept;
+  /// Whether a full matrix should be raised (weights/raised_halves.hpp): binary16 where no instruction converts it.
+  bool raises = false;
 };
 
 /// Formats of a KernelTable, in the order of WeightFormat.

@@ -10,6 +10,7 @@
 #include "weights/formats.hpp"
 #include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
+#include "weights/raised_halves.hpp"
 #include "weights/weight_rows.hpp"
 
 namespace qkv {
@@ -354,6 +355,9 @@ Status LanguageModel::fill(Index i, const ModelRows& rows, ThreadPool* pool) noe
   }
   entry.rows += given.count;
   entry.layout = given.layout;
+  if (entry.map && entry.full()) {
+    raise_halves(*state_->kernels, *entry.map, pool);
+  }
   return {};
 }
 

@@ -100,7 +100,8 @@ void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Produc
                                     .b_panels = p->l.panels + column / table.panel * panel,
                                     .bias = p->l.bias ? p->l.bias + column : nullptr,
                                     .c = p->y + row * p->l.y_stride + column,
-                                    .c_stride = p->l.y_stride});
+                                    .c_stride = p->l.y_stride,
+                                    .raised = p->l.raised});
                  });
 }
 
@@ -167,8 +168,9 @@ void apply_all(const KernelTable& table, ThreadPool* pool, std::span<const Linea
   Product products[kMostMaps];
   std::size_t count = 0;
   for (const auto& [map, y] : maps) {
-    products[count++] = {
-        {map->panels.data(), map->bias.data(), map->in, map->out, map->out, map->format}, y};
+    products[count++] = {{map->panels.data(), map->bias.data(), map->in, map->out, map->out,
+                          map->format, map->raised},
+                         y};
   }
   multiply(table, pool, {products, count}, from);
 }

@@ -105,6 +105,7 @@ struct LinearColumns {
   Index in, out;
   Index y_stride;
   WeightFormat format = WeightFormat::kF32;
+  bool raised = false;  ///< of binary16
 };
 
 /// Floats that pack_whole() takes of a workspace.

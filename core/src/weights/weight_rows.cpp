@@ -164,7 +164,7 @@ bool read_block(const FileRows& from, Index r, Index block, Index count, float* 
 PanelPart part_of(const KernelTable& table, const PackedLinear& packed, Index column) noexcept {
   const auto floats = static_cast<Index>(panel_floats(format_of(table, packed.format), packed.in));
   float* panel = packed.panels.data() + column / table.panel * floats;
-  return {reinterpret_cast<std::byte*>(panel), column % table.panel, 0, 0};
+  return {reinterpret_cast<std::byte*>(panel), column % table.panel, 0, 0, packed.raised};
 }
 
 /// How numbers of a file go into a format.
@@ -327,6 +327,17 @@ bool fill_each(ThreadPool* pool, Index count, double bytes, const Fill& fill) no
   return finite.load(std::memory_order_relaxed);
 }
 
+/// Rows of outputs, by panels.
+bool fill_panels(const Filling& f, ThreadPool* pool, double bytes) noexcept {
+  const Index panel = f.table.panel;
+  const Index before = f.from.first % panel;  // rows of the first panel that came earlier
+  const Index panels = (before + f.from.rows + panel - 1) / panel;
+  return fill_each(pool, panels, bytes, [&](Index i) noexcept {
+    const Index begin = i * panel - before;
+    return fill_outputs(f, std::max(Index{0}, begin), std::min(f.from.rows, begin + panel));
+  });
+}
+
 }  // namespace
 
 bool fill_matrix(const KernelTable& table, const FileRows& from, PackedLinear& packed,
@@ -334,16 +345,10 @@ bool fill_matrix(const KernelTable& table, const FileRows& from, PackedLinear& p
   const PanelFormat& format = format_of(table, packed.format);
   const Filling f{table, from, packed, format, way_of(from, format, packed.format)};
   const double bytes = static_cast<double>(from.rows) * static_cast<double>(from.row_bytes);
-  if (from.layout == WeightLayout::kInOut) {
-    return fill_each(pool, (packed.out + kBlock - 1) / kBlock, bytes,
-                     [&](Index i) noexcept { return fill_inputs(f, i * kBlock); });
-  }
-  const Index before = from.first % table.panel;  // rows of the first panel that came earlier
-  const Index panels = (before + from.rows + table.panel - 1) / table.panel;
-  return fill_each(pool, panels, bytes, [&](Index i) noexcept {
-    const Index begin = i * table.panel - before;
-    return fill_outputs(f, std::max(Index{0}, begin), std::min(from.rows, begin + table.panel));
-  });
+  return from.layout == WeightLayout::kOutIn
+             ? fill_panels(f, pool, bytes)
+             : fill_each(pool, (packed.out + kBlock - 1) / kBlock, bytes,
+                         [&](Index i) noexcept { return fill_inputs(f, i * kBlock); });
 }
 
 bool read_rows(const FileRows& from, Index width, float* to) noexcept {

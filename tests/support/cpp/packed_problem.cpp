@@ -6,6 +6,7 @@
 #include "weights/formats.hpp"
 #include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
+#include "weights/raised_halves.hpp"
 
 namespace qkv::test {
 
@@ -33,6 +34,7 @@ PackedLinear packed_from(const FileMatrix& file, WeightFormat format, bool bias)
       table, {.in = file.in(), .out = file.out(), .format = format, .bias = bias}, packed));
   const bool finite = fill_matrix(table, file.all(), packed);
   CHECK(finite);
+  raise_halves(table, packed, nullptr);
   return packed;
 }
 

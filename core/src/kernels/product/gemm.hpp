@@ -56,6 +56,15 @@ struct Binary16Panels {
   Index k;
 };
 
+/// The same with raised binary16. The elements of rows are multiplied by kRaisedUnit in the place of the weights, of which there are
+/// more: products have the same bits as long as they are below 2^26.
+struct RaisedPanels {
+  static constexpr bool kHalves = true;
+  const float* at;
+  Index stride;
+  Index k;
+};
+
 /// Floats of memory that a row of a panel takes.
 template <class Isa>
 static constexpr Index floats_of_row(const Panels& /*b*/) noexcept {
@@ -67,6 +76,10 @@ static constexpr Index floats_of_row(const HalfPanels& /*b*/) noexcept {
 }
 template <class Isa>
 static constexpr Index floats_of_row(const Binary16Panels& /*b*/) noexcept {
+  return kPanel<Isa> / 2;
+}
+template <class Isa>
+static constexpr Index floats_of_row(const RaisedPanels& /*b*/) noexcept {
   return kPanel<Isa> / 2;
 }
 
@@ -95,6 +108,24 @@ template <class Isa>
   load_halves<Isa>(reinterpret_cast<const std::byte*>(b.at + panel * b.stride +
                                                       half_place(kk, 0, kPanel<Isa>) / 2),
                    row);
+}
+template <class Isa>
+[[gnu::always_inline]] inline void load_row(const RaisedPanels& b, Index panel, Index kk,
+                                            Vec<Isa>* row) noexcept {
+  load_raised<Isa>(reinterpret_cast<const std::byte*>(b.at + panel * b.stride +
+                                                      half_place(kk, 0, kPanel<Isa>) / 2),
+                   row);
+}
+
+/// An element of a row as it meets the weights.
+template <class Isa, class Right>
+[[gnu::always_inline]] inline Vec<Isa> factor_of(float element, const Right& /*b*/) noexcept {
+  return Vec<Isa>(element);
+}
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> factor_of(float element,
+                                                 const RaisedPanels& /*b*/) noexcept {
+  return Vec<Isa>(element) * Vec<Isa>(kRaisedUnit);
 }
 
 /// Makes the compiler forget where a pointer came from, so that it keeps it in a register of its own.
@@ -131,7 +162,7 @@ inline void tile(Left a, Right b, Rows init, float* c, Index c_stride) noexcept 
     }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      const V factor(rows[r / 3][r % 3 * a.stride]);
+      const V factor = factor_of<Isa>(rows[r / 3][r % 3 * a.stride], b);
 #pragma GCC unroll 32
       for (int v = 0; v < kPanels * kVectors; ++v) {
         acc[r][v] = madd<Isa>(factor, row[v], acc[r][v]);
@@ -167,8 +198,9 @@ template <class Isa, int kRows, int kPanels, class Left, class Right>
 inline void multiply_ladder(const Product<Left, Right>& p, Index panel, Index panels) noexcept {
   for (; panels - panel >= kPanels; panel += kPanels) {
     const Index column = panel * kPanel<Isa>;
-    tile<Isa, kRows, kPanels>(p.a, Right{p.b.at + panel * p.b.stride, p.b.stride, p.b.k},
-                              {p.init.at ? p.init.at + column : nullptr, p.init.stride},
+    Right b = p.b;
+    b.at += panel * b.stride;
+    tile<Isa, kRows, kPanels>(p.a, b, {p.init.at ? p.init.at + column : nullptr, p.init.stride},
                               p.c + column, p.c_stride);
   }
   if constexpr (kPanels > 1) {

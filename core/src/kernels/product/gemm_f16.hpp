@@ -1,9 +1,12 @@
 // Matrix product with weights of binary16.
 //
-// One row converts weights as it reads them. Several rows would convert each as often as there are tiles, which takes longer than to
+// One row converts weights as it reads them, without a multiplication where they are raised. Several rows would convert each as often as there are tiles, which takes longer than to
 // multiply in WebAssembly, where no instruction does it: a slice of a panel is converted once for all of them, and stays in a
 // first-level cache. Sums have the order of gemm(), so bits are the same.
 #pragma once
+
+#include <algorithm>
+#include <type_traits>
 
 #include "kernels/product/gemm.hpp"
 
@@ -60,24 +63,59 @@ struct WidenedSlice {
   }
 };
 
-/// `count` rows of a panel as float32.
+/// The rows of a panel as float32.
 template <class Isa>
-inline void widen_rows(const float* panel, Index count, float* to) noexcept {
-  const Binary16Panels from{panel, 0, count};
-  for (Index kk = 0; kk < count; ++kk) {
+inline void widen_rows(const Binary16Panels& from, bool raised, float* to) noexcept {
+  for (Index kk = 0; kk < from.k; ++kk) {
     Vec<Isa> row[Isa::kTileVectors];
-    load_row<Isa>(from, 0, kk, row);
-    for (int v = 0; v < Isa::kTileVectors; ++v) {
-      row[v].store_aligned(to + float_place(kk, v * kWidth<Isa>, kPanel<Isa>));
+    if (raised) {
+      load_row<Isa>(RaisedPanels{from.at, 0, 0}, 0, kk, row);
+    } else {
+      load_row<Isa>(from, 0, kk, row);
     }
+    for (int v = 0; v < Isa::kTileVectors; ++v) {
+      const Vec<Isa> number = raised ? row[v] * Vec<Isa>(kRaisedUnit) : row[v];
+      number.store_aligned(to + float_place(kk, v * kWidth<Isa>, kPanel<Isa>));
+    }
+  }
+}
+
+/// Whether all elements of a row times kRaisedUnit are finite.
+static inline bool takes_unit(const float* x, Index k) noexcept {
+  bool takes = true;
+  for (Index i = 0; i < k; ++i) {
+    takes &= x[i] < 0x1p25F && x[i] > -0x1p25F;  // false of NaN
+  }
+  return takes;
+}
+
+/// One row, which converts weights as it reads them.
+template <class Isa, class Right>
+void gemm_f16_row(const GemmArgs& args) noexcept {
+  constexpr Index kRow = floats_of_row<Isa>(Right{});
+  const Index stride = args.k * kRow;
+  const Index panels = args.n / kPanel<Isa>;
+  const Product<Rows, Right> whole{.a = {args.a, 0},
+                                   .b = {args.b_panels, stride, args.k},
+                                   .init = {args.bias, 0},
+                                   .c = args.c,
+                                   .c_stride = 0};
+  multiply_ladder<Isa, 1, panels_at_once<Isa, 1>()>(whole, 0, panels);
+  const Index column = panels * kPanel<Isa>;
+  if (column < args.n) {
+    alignas(64) float edge[kPanel<Isa>];
+    tile<Isa, 1, 1>(whole.a, Right{args.b_panels + panels * stride, stride, args.k},
+                    Rows{args.bias ? args.bias + column : nullptr, 0}, edge, 0);
+    std::copy_n(edge, args.n - column, args.c + column);
   }
 }
 
 /// c = a * b + bias with b in binary16; groups of rows and panels as in gemm().
 template <class Isa>
 void gemm_f16(const GemmArgs& args) noexcept {
-  if (args.m == 1) {
-    gemm<Isa, Rows, Binary16Panels>(args);
+  using One = std::conditional_t<kConvertsHalves<Isa>, Binary16Panels, RaisedPanels>;
+  if (args.m == 1 && (kConvertsHalves<Isa> || (args.raised && takes_unit(args.a, args.k)))) {
+    gemm_f16_row<Isa, One>(args);
     return;
   }
   constexpr Index kGroup = 384;
@@ -92,7 +130,7 @@ void gemm_f16(const GemmArgs& args) noexcept {
       float* c = args.c + top * args.c_stride + column;
       for (Index first = 0; first < args.k; first += kSlice) {
         const Index count = args.k - first < kSlice ? args.k - first : kSlice;
-        widen_rows<Isa>(panel + first * kRow, count, widened);
+        widen_rows<Isa>({panel + first * kRow, 0, count}, args.raised, widened);
         const WidenedSlice<Isa> slice{.panel = {widened, 0, count},
                                       .a = args.a + top * args.a_stride + first,
                                       .a_stride = args.a_stride,

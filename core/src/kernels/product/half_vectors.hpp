@@ -1,6 +1,10 @@
 // Vectors of float32 from numbers of 16 bits, two of which stand in one lane.
 #pragma once
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
 #include "kernels/simd.hpp"
 
 #if defined(__AVX512BW__)
@@ -44,6 +48,28 @@ template <class Isa>
       Vec<Isa>::load_aligned(reinterpret_cast<const float*>(at)));
   to[0] = from_halves<Isa>(both << 16);
   to[1] = from_halves<Isa>(both);
+}
+
+/// Whether load_halves() has an instruction that converts.
+#if defined(__AVX512BW__)
+template <class Isa>
+inline constexpr bool kConvertsHalves = kWidth<Isa> == 16;
+#else
+template <class Isa>
+inline constexpr bool kConvertsHalves = false;
+#endif
+
+/// The same of raised numbers (weights/raised_halves.hpp), each times kHalfUnit / 2^10 less: the bits are moved to where a float has them,
+/// and nothing is added to the exponent.
+template <class Isa>
+[[gnu::always_inline]] inline void load_raised(const std::byte* at, Vec<Isa>* to) noexcept {
+  using Bits = xsimd::batch<std::int32_t, typename Isa::Arch>;
+  const auto both =
+      xsimd::bitwise_cast<std::int32_t>(Vec<Isa>::load_aligned(reinterpret_cast<const float*>(at)));
+  // The shift repeats the sign in the three bits between it and the exponent.
+  const Bits kept(std::bit_cast<std::int32_t>(0x8fffe000U));
+  to[0] = xsimd::bitwise_cast<float>(((both << 16) >> 3) & kept);
+  to[1] = xsimd::bitwise_cast<float>((both >> 3) & kept);
 }
 
 }  // namespace qkv::kernels

@@ -64,11 +64,18 @@ bool write_f16(const PanelPart& to, const float* weights) noexcept {
   return finite;
 }
 
+/// A number of a raised matrix: one of them may have the exponent field that from_f16() takes for infinity.
+static inline float from_raised(std::uint16_t half) noexcept {
+  const std::uint32_t bits = half;
+  return kRaisedUnit * std::bit_cast<float>((bits & 0x8000U) << 16U | (bits & 0x7fffU) << 13U);
+}
+
 template <class Isa>
 void read_f16(const PanelPart& from, float* weights) noexcept {
   for (Index i = 0; i < from.count; ++i) {
-    weights[i] =
-        from_f16(read_half(from.panel + 2 * half_place(from.first + i, from.column, kPanel<Isa>)));
+    const std::uint16_t half =
+        read_half(from.panel + 2 * half_place(from.first + i, from.column, kPanel<Isa>));
+    weights[i] = from.raised ? from_raised(half) : from_f16(half);
   }
 }
 
