@@ -208,6 +208,10 @@ inline void multiply_ladder(const Product<Left, Right>& p, Index panel, Index pa
   }
 }
 
+/// Whether the instruction set has vectors of four floats and 16 registers: SSE and WebAssembly.
+template <class Isa>
+inline constexpr bool kNarrow = kWidth<Isa> == 4 && Isa::kTileRows == 6;
+
 /// The largest power of two that is at most n.
 static constexpr int power_of_two_up_to(int n) noexcept {
   int power = 1;
@@ -225,7 +229,8 @@ inline constexpr int kBusySums = 8;
 /// Panels that a tile of kRows rows takes at a time.
 template <class Isa, int kRows>
 constexpr int panels_at_once() noexcept {
-  constexpr int kFit = power_of_two_up_to(Isa::kTileRows / kRows);
+  // Sums, weights and a factor of three rows and two panels are more than 16 registers: half the speed in WebAssembly.
+  constexpr int kFit = kNarrow<Isa> && kRows == 3 ? 1 : power_of_two_up_to(Isa::kTileRows / kRows);
   constexpr int kSums = kRows * Isa::kTileVectors;
   constexpr int kEnough = kSums < kBusySums ? 2 * power_of_two_up_to((kBusySums - 1) / kSums) : 1;
   return kFit < kEnough ? kFit : kEnough;
@@ -352,15 +357,14 @@ void pack(const PackArgs& args) noexcept {
 /// panel. Returns the number of rows: a tile's, or what is left.
 template <class Isa, class Left, class Right>
 inline int multiply_panels(const GemmArgs& args, Index row, Index panel, Index panels, float* c,
-                           Index c_stride) noexcept {
-  constexpr Index kRows = Isa::kTileRows;
+                           Index c_stride, Index most_rows = Isa::kTileRows) noexcept {
   Left a;
   if constexpr (Left::kTransposed) {
     a = {args.a + row, 1, args.a_stride};
   } else {
     a = {args.a + row * args.a_stride, args.a_stride};
   }
-  const int rows = static_cast<int>(args.m - row < kRows ? args.m - row : kRows);
+  const int rows = static_cast<int>(args.m - row < most_rows ? args.m - row : most_rows);
   const float* bias = args.bias ? args.bias + panel * kPanel<Isa> : nullptr;
   const Index stride = args.k * floats_of_row<Isa>(Right{});
   multiply<Isa>(rows, panels, a, Right{args.b_panels + panel * stride, stride, args.k}, {bias, 0},
@@ -385,6 +389,18 @@ inline void gemm_edge(const GemmArgs& args) noexcept {
   }
 }
 
+/// Rows of the tile that reads a panel first. Where panels come from memory and few rows follow, a low tile waits less: more of
+/// its loads are on their way at once. Eight rows of 768 times 768 x 3072 took 0.8 of the time in WebAssembly.
+template <class Isa, class Right>
+inline Index first_height(const GemmArgs& args) noexcept {
+  constexpr Index kLow = 4;
+  constexpr Index kFew = 48;
+  constexpr Index kCached = Index{1} << 18;  // floats that a second-level cache holds
+  const bool streams = args.n * args.k / kPanel<Isa> * floats_of_row<Isa>(Right{}) > kCached;
+  const bool few = args.m > Isa::kTileRows && args.m <= kFew;
+  return kNarrow<Isa> && streams && few ? kLow : Isa::kTileRows;
+}
+
 /// c = a * b + bias with packed b. Rows go in groups that stay in a second-level cache while all panels
 /// pass them, and a panel stays in the first-level cache while the rows of a group pass it; a few rows
 /// go once through everything. (Slicing k as well, so that c is read and written again for each slice,
@@ -400,14 +416,16 @@ void gemm(const GemmArgs& args) noexcept {
   constexpr Index kLowPanels = 4;
   const Index low = Right::kHalves && args.m > 1 ? kLowPanels : panels;
   const Index step = args.m < kRows ? low : 1;
+  const Index first = first_height<Isa, Right>(args);
   for (Index top = 0; top < args.m; top += kGroup) {
     const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
     for (Index panel = 0; panel < panels; panel += step) {
       const Index some = panels - panel < step ? panels - panel : step;
-      for (Index row = top; row < bottom; row += kRows) {
+      Index height = first;
+      for (Index row = top; row < bottom; row += height, height = kRows) {
         multiply_panels<Isa, Left, Right>(args, row, panel, some,
                                           args.c + row * args.c_stride + panel * kPanel<Isa>,
-                                          args.c_stride);
+                                          args.c_stride, height);
       }
     }
   }
