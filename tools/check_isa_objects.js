@@ -26,6 +26,7 @@ export const units = {
   avxvnni: { isa: 'AvxVnni', uses: /vpdpbusd\s.*%ymm/, never: /%zmm/, newer: true },
   avx512vnni: { isa: 'Avx512Vnni', uses: /vpdpbusd\s.*%zmm/, newer: true },
   neon64: { isa: 'Neon64', uses: /fmla(\.4s)?\s/ },
+  neon64mm: { isa: 'Neon64Mm', uses: /smmla(\.4s)?\s/, newer: true },
   neon64dot: { isa: 'Neon64Dot', uses: /sdot(\.4s)?\s/, newer: true },
 };
 

@@ -18,7 +18,7 @@ export const nativeIsas = {
 
 /** Those that stand on one of these and have other products with bytes. */
 export const newerIsas =
-  { x64: ['avx512vnni', 'avxvnni'], arm64: ['neon64dot'] }[process.arch] ?? [];
+  { x64: ['avx512vnni', 'avxvnni'], arm64: ['neon64mm', 'neon64dot'] }[process.arch] ?? [];
 
 /**
  * The instruction set on which faults are planted in the core: four floats at a time, tiles of 6 x 2 and two roundings, which

@@ -63,7 +63,7 @@ const elsewhere = () =>
         name: 'arm64 under qemu',
         preset: 'native-arm64',
         isas: ['neon64', 'scalar'],
-        newer: ['neon64dot'],
+        newer: ['neon64mm', 'neon64dot'],
       },
       programs: [['aarch64-linux-gnu-g++'], ['qemu-aarch64-static', 'qemu-aarch64']],
     },

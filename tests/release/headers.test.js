@@ -33,7 +33,11 @@ const instructions = {
     avx512: [...avx512, '-mavx2', '-mfma'],
     avx512vnni: [...avx512, '-mavx2', '-mfma', '-mavx512vnni'],
   }),
-  ...(process.arch === 'arm64' && { neon64: [], neon64dot: ['-march=armv8.2-a+dotprod'] }),
+  ...(process.arch === 'arm64' && {
+    neon64: [],
+    neon64dot: ['-march=armv8.2-a+dotprod'],
+    neon64mm: ['-march=armv8.2-a+dotprod+i8mm'],
+  }),
 };
 
 /** What the compiler says of a file that only includes this one. */

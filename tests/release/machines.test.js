@@ -39,6 +39,7 @@ const lines = {
   arm64: {
     scalar: ['fmul\ts0, s0, s1', 'fmul.4s\tv0, v0, v1'],
     neon64: ['fmla\tv2.4s, v1.4s, v0.4s', 'fmla.4s\tv2, v1, v0'],
+    neon64mm: ['smmla\tv2.4s, v1.16b, v0.16b', 'smmla.4s\tv2, v1, v0'],
     neon64dot: ['sdot\tv2.4s, v1.16b, v0.16b', 'sdot.4s\tv2, v1, v0'],
   },
 };

@@ -8,8 +8,8 @@ namespace qkv {
 
 /// Number of instruction sets this library was compiled for, best first.
 [[nodiscard]] int isa_count() noexcept;
-/// Name of the `index`-th, e.g. "avx512vnni", "avx512", "avxvnni", "avx2", "sse4", "neon64dot", "neon64", "scalar",
-/// "wasm-simd128", "wasm-relaxed-simd"; null when out of range.
+/// Name of the `index`-th, e.g. "avx512vnni", "avx512", "avxvnni", "avx2", "sse4", "neon64mm", "neon64dot", "neon64",
+/// "scalar", "wasm-simd128", "wasm-relaxed-simd"; null when out of range.
 [[nodiscard]] const char* isa_name(int index) noexcept;
 /// Whether this machine can run the `index`-th.
 [[nodiscard]] bool isa_supported(int index) noexcept;

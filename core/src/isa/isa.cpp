@@ -22,15 +22,34 @@ namespace kernels {
 
 namespace {
 
-/// Whether NEON multiplies bytes by sdot. xsimd does not ask for it.
+// xsimd does not ask for extensions of NEON.
+#if defined(__aarch64__) && defined(__APPLE__)
+bool has_feature(const char* name) noexcept {
+  int has = 0;
+  std::size_t size = sizeof has;
+  return sysctlbyname(name, &has, &size, nullptr, 0) == 0 && has != 0;
+}
+#endif
+
+/// Whether NEON multiplies bytes by sdot.
 [[maybe_unused]] bool has_neon_dot_product() noexcept {
 #if defined(__aarch64__) && defined(__linux__)
   constexpr unsigned long kDotProduct = 1UL << 20U;  // HWCAP_ASIMDDP
   return (getauxval(AT_HWCAP) & kDotProduct) != 0;
 #elif defined(__aarch64__) && defined(__APPLE__)
-  int has = 0;
-  std::size_t size = sizeof has;
-  return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, nullptr, 0) == 0 && has != 0;
+  return has_feature("hw.optional.arm.FEAT_DotProd");
+#else
+  return false;
+#endif
+}
+
+/// Whether it multiplies them by smmla.
+[[maybe_unused]] bool has_neon_matrix_product() noexcept {
+#if defined(__aarch64__) && defined(__linux__)
+  constexpr unsigned long kMatrixProduct = 1UL << 13U;  // HWCAP2_I8MM
+  return (getauxval(AT_HWCAP2) & kMatrixProduct) != 0;
+#elif defined(__aarch64__) && defined(__APPLE__)
+  return has_feature("hw.optional.arm.FEAT_I8MM");
 #else
   return false;
 #endif

@@ -58,6 +58,7 @@ enum class ByteDot : std::uint8_t {
   kRelaxedDot,     ///< the same where they have a dot product of bytes
   kWidePairs,      ///< two inputs at a time, after widening (WebAssembly) or while (NEON)
   kSdot,           ///< NEON with the dot product extension: sdot
+  kSmmla,          ///< NEON with i8mm: smmla, two rows times two columns of eight inputs
 };
 
 /// a * b + c. Ours because xsimd has no relaxed-SIMD architecture: its WebAssembly fma is a

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/kernel_table.hpp"
 #include "kernels/number_conversion.hpp"
@@ -15,6 +16,16 @@
 #include "kernels/product/panels.hpp"
 
 namespace qkv::kernels {
+
+/// As many bits as the inputs of a step that lie side by side, of 4 bytes at least.
+template <class Isa>
+using GroupBits = std::conditional_t<(DotOf<Isa>::kGroup > 4), std::uint64_t, std::uint32_t>;
+
+/// The same in every byte.
+template <class Bits>
+static constexpr Bits each_byte(unsigned byte) noexcept {
+  return byte * static_cast<Bits>(0x0101010101010101U);
+}
 
 /// Blocks that `count` inputs make.
 static constexpr Index coded_blocks(Index count) noexcept {
@@ -25,14 +36,15 @@ template <class Isa>
 bool keep_int8(const PanelPart& to, const CodedBlock* from) noexcept {
   constexpr Index kBytes = int8_block_bytes(kPanel<Isa>);
   constexpr Index kGroup = DotOf<Isa>::kGroup;
-  const std::uint32_t flip = DotOf<Isa>::unsigned_weights() ? 0x80808080U : 0U;
+  using Group = GroupBits<Isa>;
+  const Group flip = DotOf<Isa>::unsigned_weights() ? each_byte<Group>(0x80) : 0U;
   std::byte* block = to.panel + to.first / kInt8Block * kBytes;
   bool finite = true;
   for (Index b = 0; b < coded_blocks(to.count); ++b, block += kBytes) {
     std::memcpy(block + int8_scale_place(to.column, kPanel<Isa>), &from[b].scale, 2);
     std::byte* weights = block + int8_weights(kPanel<Isa>);
     for (Index i = 0; i < kInt8Block; i += kGroup) {
-      std::uint32_t group = 0;
+      Group group = 0;
       std::memcpy(&group, from[b].numbers + i, kGroup);
       group ^= flip;
       std::memcpy(weights + int8_place(i, to.column, kPanel<Isa>, kGroup), &group, kGroup);
@@ -54,12 +66,13 @@ struct CodeColumn {
   [[nodiscard]] static unsigned flip() noexcept { return DotOf<Isa>::signed_codes() ? 8 : 0; }
 
   /// The codes of a step that begins with input i, one in the low half of each byte of `step`.
-  void write(std::byte* codes, Index i, std::uint32_t step) const noexcept {
-    constexpr std::uint32_t kLow = 0x0f0f0f0fU;
+  void write(std::byte* codes, Index i, GroupBits<Isa> step) const noexcept {
+    using Group = GroupBits<Isa>;
+    constexpr auto kLow = each_byte<Group>(15);
     std::byte* const at = codes + place(i);
-    std::uint32_t both = 0;
+    Group both = 0;
     std::memcpy(&both, at, DotOf<Isa>::kGroup);
-    both = high() ? (both & kLow) | ((step & kLow) ^ flip() * 0x01010101U) << 4U
+    both = high() ? (both & kLow) | ((step & kLow) ^ each_byte<Group>(flip())) << 4U
                   : (both & ~kLow) | (step & kLow);
     std::memcpy(at, &both, DotOf<Isa>::kGroup);
   }
@@ -81,7 +94,7 @@ bool keep_int4(const PanelPart& to, const CodedBlock* from) noexcept {
     std::memcpy(block + place, &from[b].scale, 2);
     std::memcpy(block + int4_offsets(kPanel<Isa>) + place, &from[b].offset, 2);
     for (Index i = 0; i < kInt8Block / 2; i += kGroup) {
-      std::uint32_t both = 0;
+      GroupBits<Isa> both = 0;
       std::memcpy(&both, from[b].numbers + i, kGroup);
       column.write(block + int4_weights(kPanel<Isa>), i, both);
       column.write(block + int4_weights(kPanel<Isa>), i + kInt8Block / 2, both >> 4U);

@@ -267,7 +267,7 @@ bool keep_q4k(const PanelPart& to, const std::byte* file) noexcept {
       small[to.column + kind * kPanel<Isa>] = static_cast<std::byte>(q4k_factor(file, b, kind));
     }
     for (Index i = 0; i < kInt8Block; i += DotOf<Isa>::kGroup) {
-      std::uint32_t step = 0;
+      GroupBits<Isa> step = 0;
       std::memcpy(&step, file + q4k_file_code(b, i), DotOf<Isa>::kGroup);
       CodeColumn<Isa>{to.column}.write(small + q4k_codes(kPanel<Isa>), i, step >> 4 * (b % 2));
     }
