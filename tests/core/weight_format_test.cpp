@@ -234,8 +234,9 @@ class Kept {
   [[nodiscard]] bool stays() const {
     const bool nibbles =
         type_ == NumberType::kQ4_0 || type_ == NumberType::kQ4_1 || type_ == NumberType::kQ4K;
-    return (format_ == WeightFormat::kInt8 && type_ == NumberType::kQ8_0) ||
-           (format_ == WeightFormat::kInt4 && nibbles);
+    const bool bytes =
+        type_ == NumberType::kQ8_0 || type_ == NumberType::kQ5_0 || type_ == NumberType::kIq4Nl;
+    return (format_ == WeightFormat::kInt8 && bytes) || (format_ == WeightFormat::kInt4 && nibbles);
   }
   /// scale * code + offset, both of them rounded to binary16.
   [[nodiscard]] float of_block(const std::byte* row, Index i) const {

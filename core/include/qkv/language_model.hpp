@@ -201,8 +201,8 @@ class LanguageModel {
 
   /// Gives array i its next rows, in order from the first to the last; the layout may not change on the way. Numbers are
   /// converted to the array's format: exactly where it holds them, else rounded to the nearest (bfloat16), or, in blocks of 32
-  /// inputs, to d round(w / d) with d = float16(max |w| / 127), rounded up below 2^-14: within d / 2. Quantised blocks go into int8
-  /// as they are. The threads of `pool`, if there is one, share the rows of a matrix; the result has the same bits for any number.
+  /// inputs, to d round(w / d) with d = float16(max |w| / 127), rounded up below 2^-14: within d / 2. Blocks of kQ8_0,
+  /// kQ5_0 and kIq4Nl go into int8 as they are. The threads of `pool`, if there is one, share the rows of a matrix; the result has the same bits for any number.
   /// Errors: kInvalidArgument (null data, a type, layout or scales without meaning, quantised numbers that are no whole blocks along
   /// the inputs, a scale that is not finite; for int8 a weight that is not, or is 8.3e6 or more
   /// in magnitude; a filled model), kOutOfRange (no such array, more rows than are left, rows or a

@@ -224,6 +224,15 @@ void keep_q8_0(const std::byte* block, Index /*run*/, CodedBlock& to) noexcept {
   std::memcpy(to.numbers, block + 2, kRunInputs);
 }
 
+/// Codes of fewer bits, one by one as bytes, with the scale that the block begins with.
+template <auto kRead>
+void keep_bytes(const std::byte* block, Index run, CodedBlock& to) noexcept {
+  NumberRun numbers;
+  kRead(block, run, numbers);
+  to.scale = read_half(block);
+  std::memcpy(to.numbers, numbers.codes, sizeof to.numbers);
+}
+
 void keep_q4_0(const std::byte* block, Index /*run*/, CodedBlock& to) noexcept {
   to.scale = read_half(block);
   to.offset = to_f16(-8.0F * from_f16(to.scale));
@@ -254,14 +263,14 @@ void keep_q4_k(const std::byte* block, Index run, CodedBlock& to) noexcept {
 constexpr BlockType kTypes[] = {
     {.inputs = 32, .bytes = 18, .read = q4_0, .kept_bits = 4, .keep = keep_q4_0},
     {.inputs = 32, .bytes = 20, .read = q4_1, .kept_bits = 4, .keep = keep_q4_1},
-    {.inputs = 32, .bytes = 22, .read = q5_0},
+    {.inputs = 32, .bytes = 22, .read = q5_0, .kept_bits = 8, .keep = keep_bytes<q5_0>},
     {.inputs = 32, .bytes = 24, .read = q5_1},
     {.inputs = 256, .bytes = 84, .read = q2_k},
     {.inputs = 256, .bytes = 110, .read = q3_k},
     {.inputs = 256, .bytes = 144, .read = q4_k, .kept_bits = 4, .keep = keep_q4_k},
     {.inputs = 256, .bytes = 176, .read = q5_k},
     {.inputs = 256, .bytes = 210, .read = q6_k},
-    {.inputs = 32, .bytes = 18, .read = iq4_nl},
+    {.inputs = 32, .bytes = 18, .read = iq4_nl, .kept_bits = 8, .keep = keep_bytes<iq4_nl>},
     {.inputs = 256, .bytes = 136, .read = iq4_xs},
 };
 constexpr BlockType kQ8 = {

@@ -33,7 +33,7 @@ struct FileRows {
 };
 
 /// Fills a part of a reserved matrix. Numbers that keep their type keep their bits. Blocks of the layout kOutIn go as they are
-/// to a format with numbers of as many bits: kQ8_0 and kInt8 to WeightFormat::kInt8, kQ4_0, kQ4_1 and kQ4K to
+/// to a format with numbers of as many bits: kQ8_0, kQ5_0, kIq4Nl and kInt8 to WeightFormat::kInt8, kQ4_0, kQ4_1 and kQ4K to
 /// WeightFormat::kInt4, kQ4K to WeightFormat::kQ4K, which takes nothing else; so does kInt8 of either layout. All others are turned into float32, exactly, and rounded:
 /// - kBf16, kF16: to the nearest, ties to even; NaN stays NaN in bfloat16;
 /// - kInt8: in blocks of 32 inputs to q d with d = max |w| / 127 as binary16, rounded up below 2^-14, and q = w / d as a whole
