@@ -1,4 +1,5 @@
 // What can be read of a model beside its results, and heads that are silenced.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <string>
@@ -89,15 +90,10 @@ TEST_CASE("LanguageModel: each reading alone is what it is beside the others", "
     for (Index layer = 0; layer < 2; ++layer) {
       CAPTURE(which, layer);
       ModelCall call(model, tokens, {.readings = true});
-      ModelReading& reading = call.readings[static_cast<std::size_t>(layer)];
-      reading.weights = which == 0 ? reading.weights : TensorView<float>();
-      reading.entropy = which == 1 ? reading.entropy : TensorView<float>();
-      reading.residual = which == 2 ? reading.residual : TensorView<float>();
-      reading.logits = which == 3 ? reading.logits : TensorView<float>();
-      reading.q = which == 4 ? reading.q : TensorView<float>();
-      reading.k = which == 5 ? reading.k : TensorView<float>();
-      reading.v = which == 6 ? reading.v : TensorView<float>();
-      call.args.readings = {&reading, 1};
+      constexpr ModelSite kSites[] = {
+          ModelSite::kWeights, ModelSite::kEntropy, ModelSite::kResidual, ModelSite::kLogits,
+          ModelSite::kQ,       ModelSite::kK,       ModelSite::kV};
+      call.args.readings = {&call.reading(kSites[which], layer), 1};
       require_ok(model.forward(call.args, workspace));
       const ModelResults::Layer& found = call.results.layers[static_cast<std::size_t>(layer)];
       const ModelResults::Layer& expected = whole.layers[static_cast<std::size_t>(layer)];
@@ -149,7 +145,16 @@ TEST_CASE("LanguageModel: weights are those of the queries and keys that are rea
     ModelCall call(model, tokens, {.readings = true, .row_begin = 2, .row_end = 8});
     Workspace workspace;
     require_ok(model.forward(call.args, workspace));
-    for (const ModelReading& r : call.readings) {
+    for (Index layer = 0; layer < c.num_layers; ++layer) {
+      const struct {
+        Index layer, row_begin;
+        TensorView<float> q, k, v, weights;
+      } r = {layer,
+             2,
+             call.reading(ModelSite::kQ, layer).to,
+             call.reading(ModelSite::kK, layer).to,
+             call.reading(ModelSite::kV, layer).to,
+             call.reading(ModelSite::kWeights, layer).to};
       CAPTURE(f.name, r.layer);
       std::vector<float> slopes;
       AttentionOptions options = options_of(f.config, call, slopes, r.layer);
@@ -216,7 +221,7 @@ TEST_CASE("LanguageModel: readings come in any order", "[model][reading]") {
   const LanguageModel model = weights.make();
   const ModelResults expected = run(model, tokens, {.readings = true});
   ModelCall call(model, tokens, {.readings = true});
-  std::swap(call.readings[0], call.readings[2]);
+  std::reverse(call.readings.begin(), call.readings.end());
   Workspace workspace;
   require_ok(model.forward(call.args, workspace));
   for (std::size_t n = 0; n < 3; ++n) {

@@ -10,6 +10,7 @@
 #include "qkv/kv_cache.hpp"
 #include "qkv/language_model_config.hpp"
 #include "qkv/linear.hpp"
+#include "qkv/model_sites.hpp"
 #include "qkv/number_format.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
@@ -116,34 +117,6 @@ class ModelSession {
   Index layers_ = 0;
 };
 
-/// What to read of one layer beside the results. Absent views cost nothing. Tk is the number of tokens that the session then
-/// holds, or T without one.
-struct ModelReading {
-  Index layer = 0;  ///< counted from 0
-  /// [B, num_heads, row_end - row_begin, Tk]: of attention, of these rows of the call's tokens
-  TensorView<float> weights = {};
-  Index row_begin = 0;              ///< of `weights` and `q`
-  Index row_end = -1;               ///< of `weights` and `q`; below 0 means T
-  TensorView<float> entropy = {};   ///< [B, num_heads, T]: of the rows of the weights, in nats
-  TensorView<float> residual = {};  ///< [B, T, d_model]: the stream after this layer
-  /// [B, T, V]: logits as if the stack ended after this layer (the "logit lens", nostalgebraist 2020): through the last norm
-  /// and the head.
-  TensorView<float> logits = {};
-  /// [B, num_heads, row_end - row_begin, d_k]: the queries of these rows as the scores read them, after the norms of qk_norm and
-  /// the rotation by their positions. softmax(attention_scale q k^T), with the softcap, slopes and mask of the config, gives
-  /// `weights`.
-  TensorView<float> q = {};
-  /// [B, num_kv_heads, T, d_k]: the keys of the call's tokens, likewise; a session of bfloat16 holds them rounded.
-  TensorView<float> k = {};
-  TensorView<float> v = {};  ///< [B, num_kv_heads, T, d_k]: the values of the call's tokens
-};
-
-/// A head of a layer, both counted from 0.
-struct ModelHead {
-  Index layer = 0;  ///< of the model
-  Index head = 0;   ///< of the layer
-};
-
 /// A language model for inference:
 ///
 ///     x = scale embedding[ids], + tokenTypes[type], + positions[t] with kLearned and kSinusoidal, norm() with embedding_norm
@@ -222,6 +195,9 @@ class LanguageModel {
   struct EncodeArgs {
     TensorView<const std::int32_t> source;  ///< [B, S] ids, dense, in [0, V): all of them are read
     ModelSession* session = nullptr;        ///< whose tokens then attend to them
+    std::span<const ModelReading> readings =
+        {};                                 ///< of the encoder's layers; as those of forward()
+    std::span<const ModelEdit> edits = {};  ///< likewise
   };
 
   /// Runs the encoder on a source, and computes the keys and values of every cross-attention from what it gives, once for all
@@ -248,8 +224,12 @@ class LanguageModel {
     TensorView<float> hidden = {};
     /// [B, T - 1]: -ln of the probability of each next token, in nats. May be absent.
     TensorView<float> surprisal = {};
-    std::span<const ModelReading> readings = {};  ///< each layer at most once
-    std::span<const ModelHead> ablated = {};      ///< heads whose output is replaced by zeros
+    std::span<const ModelReading> readings = {};  ///< each site of a layer at most once
+    std::span<const ModelEdit> edits = {};   ///< edits of one site act in the order of the list
+    std::span<const ModelLens> lenses = {};  ///< each layer at most once
+    /// Where the pass begins. With a session and a layer above 0 the session afterwards holds what it held before: its layers
+    /// below have no keys of these tokens. token_types must then be absent, and nothing below the layer be read or edited.
+    ModelBegin begin = {};
   };
 
   /// One pass over all layers. Everything is checked, and all memory taken, before anything is computed: on error nothing
@@ -265,13 +245,19 @@ class LanguageModel {
   ///     |computed - exact| <= 3 M + 2^-22
   ///
   /// With a session and more than 240 tokens the pass is made in pieces of 240 tokens, so that scratch does not grow with T.
-  /// Threads change no bit.
+  /// Threads change no bit, and neither do readings. Heads whose scores or weights are edited are computed row by row in double
+  /// precision, which is within the bound; all others keep their bits.
   ///
-  /// Errors: kInvalidArgument (null data, strides, an empty or unfinished model, an empty session, a session of another model or
+  /// Errors: kInvalidArgument (null data, strides, a site that is none of this family or cannot be edited, an edit that changes
+  /// nothing, a site of a layer that is read twice, an empty or unfinished model, an empty session, a session of another model or
   /// for an encoder, no session or one without a source where there is an encoder, key_lengths with a session, token_types, logits or
   /// surprisal without a table or head for them, results that share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
   /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
+
+  /// The view of a reading of these rows in dense memory at `to`, for a call with these ids and session. Nothing is checked.
+  [[nodiscard]] TensorView<float> reading_view(const ForwardArgs& args, const ModelReading& reading,
+                                               float* to) const noexcept;
 
   /// Bytes of workspace that forward() takes with so many threads; 0 for arguments that it refuses. Which kernels are active
   /// does not count here.

@@ -5,6 +5,7 @@
 
 #include "attention/attention_cut.hpp"
 #include "attention/attention_heads.hpp"
+#include "attention/head_rows.hpp"
 #include "attention/kv_cache_access.hpp"
 #include "isa/isa_dispatch.hpp"
 
@@ -23,6 +24,7 @@ class Run {
       : table_(*plan.table),
         shape_(plan.shape),
         args_(args),
+        changes_(plan.changes),
         common_(common_args(args, plan.shape)),
         scratch_(plan, args.cache != nullptr) {
     pool_ = worth_sharing(workspace.pool(), scratch_.work) ? workspace.pool() : nullptr;
@@ -101,7 +103,7 @@ class Run {
       group.row_begin = task % blocks * scratch_.task_rows;
       group.row_end = std::min(group.row_begin + scratch_.task_rows, rows);
       table_.attend(group);
-      finish(first + slot, group);
+      finish(first + slot, group, thread);
     });
   }
 
@@ -122,9 +124,9 @@ class Run {
       run(task / pieces, thread, kernels::PieceStep::kCompute, task % pieces);
     });
     const AttentionExtras& extras = args_.extras;
-    const bool again = !extras.weights.absent() || !extras.logits.absent();
+    const bool again = !extras.weights.absent() || !extras.logits.absent() || changes_;
     for_each_task(again ? pool_ : nullptr, count, [&](Index slot, int thread) noexcept {
-      finish(first + slot, run(slot, thread, kernels::PieceStep::kJoin, 0));
+      finish(first + slot, run(slot, thread, kernels::PieceStep::kJoin, 0), thread);
     });
   }
 
@@ -146,9 +148,35 @@ class Run {
   }
 
   /// What else is asked for of rows that are finished.
-  void finish(Index head, const GroupArgs& group) const noexcept {
+  void finish(Index head, const GroupArgs& group, int thread) const noexcept {
     const auto [b, kv] = place(head);
     write_extras(table_, group, args_, shape_.tk, {b, kv * group.heads});
+    if (changes_) {
+      change_rows({args_, b, kv}, group, thread);
+    }
+  }
+
+  /// The rows of a group that are changed, each from its scores on.
+  void change_rows(const HeadValues& values, const GroupArgs& group, int thread) const noexcept {
+    const std::size_t floats = HeadRowChanges::thread_floats(shape_.tk, shape_.dv);
+    float* const memory = changes_->memory + static_cast<std::size_t>(thread) * floats;
+    for (Index r = group.row_begin; r < group.row_end; ++r) {
+      const Index query = r / group.heads;
+      const HeadRow row{values.batch, values.kv_head * group.heads + r % group.heads, query};
+      if (!changes_->changes(row)) {
+        continue;
+      }
+      // The one row, at the start of the memory.
+      table_.logits(group, {.row_begin = r,
+                            .row_end = r + 1,
+                            .columns = shape_.tk,
+                            .capped = false,
+                            .biased = true,
+                            .first_query = query,
+                            .logits = {memory, 0, 0}});
+      change_row(*changes_, row, values, shape_.tk, memory,
+                 args_.out.at(row.batch, row.head, query));
+    }
   }
 
   void select_scratch(int thread, GroupArgs& group) const noexcept {
@@ -180,6 +208,7 @@ class Run {
   const KernelTable& table_;
   const AttentionShape& shape_;
   const AttentionArgs& args_;
+  const HeadRowChanges* changes_;
   const GroupArgs common_;
   const AttentionCut scratch_;
   ThreadPool* pool_;

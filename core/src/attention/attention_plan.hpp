@@ -17,12 +17,16 @@ struct AttentionShape {
   Index dk = 0, dv = 0;
 };
 
+class HeadRowChanges;
+
 struct AttentionPlan {
   const kernels::KernelTable* table = nullptr;
   int threads =
       1;  ///< of the workspace. The caller sets it before plan_attention(), which reads it
   AttentionShape shape;
   std::size_t scratch = 0;  ///< floats that run_attention() takes from the workspace
+  const HeadRowChanges* changes =
+      nullptr;  ///< of rows, whose weights in the extras are not those that were changed
 };
 
 /// Checks `args` in the name of `caller`, stretches its masks to full rank and fills in the offset. `table`: the kernels that

@@ -5,6 +5,7 @@
 
 #include "check/check.hpp"
 #include "models/model_check.hpp"
+#include "models/site_check.hpp"
 
 namespace qkv {
 
@@ -83,88 +84,26 @@ Status check_session(const LanguageModelConfig& c,
   return {};
 }
 
-Status check_ablated(const LanguageModelConfig& c,
-                     const std::span<const ModelHead>& ablated) noexcept {
-  for (const ModelHead& each : ablated) {
-    if (each.layer < 0 || each.layer >= c.num_layers || each.head < 0 || each.head >= c.num_heads) {
-      return refuse(StatusCode::kOutOfRange, kModelForward,
-                    "@ablated has head {} of layer {}, expected [0, {}) of [0, {})", each.head,
-                    each.layer, c.num_heads, c.num_layers);
-    }
+/// The stream that a pass begins with.
+Status check_begin(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args) noexcept {
+  const ModelBegin& begin = args.begin;
+  if (begin.stream.absent()) {
+    return begin.layer == 0 ? Status{}
+                            : refuse(StatusCode::kInvalidArgument, kModelForward,
+                                     "the layer of @begin is {} and its stream is absent, expected "
+                                     "a stream to begin with",
+                                     begin.layer);
   }
-  return {};
-}
-
-/// One reading: its layer, and the shapes of what is written.
-Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args,
-                     const ModelReading& reading) noexcept {
-  if (reading.layer < 0 || reading.layer >= c.num_layers) {
-    return refuse(StatusCode::kOutOfRange, kModelForward, "@layer is {}, expected [0, {})",
-                  reading.layer, c.num_layers);
-  }
-  const Index batch = args.ids.extent(0);
-  const Index length = args.ids.extent(1);
-  const Index end = reading.row_end < 0 ? length : reading.row_end;
-  if (reading.row_begin < 0 || reading.row_begin > end || end > length) {
+  if (begin.layer < 0 || begin.layer >= c.num_layers) {
     return refuse(StatusCode::kOutOfRange, kModelForward,
-                  "@row_begin is {} and @row_end {}, expected rows within 0 to {}",
-                  reading.row_begin, end, length);
+                  "the layer of @begin is {}, expected [0, {})", begin.layer, c.num_layers);
   }
-  if (!reading.logits.absent() && !c.head) {
+  if (!args.token_types.absent()) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@logits is given, expected none: the model has no head");
+                  "@token_types is given with @begin, expected none: no embeddings are read");
   }
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "residual", reading.residual,
-                                           {batch, length, c.d_model}));
-  QKV_RETURN_IF_ERROR(
-      check_dense_if_given(kModelForward, "logits", reading.logits, {batch, length, c.vocabulary}));
-  const Index rows = end - reading.row_begin;
-  const Index keys = length + (args.session ? args.session->length() : 0);
-  const struct {
-    const char* name;
-    const TensorView<float>& view;
-    int rank;
-    Index heads, rows, width;
-  } of_heads[] = {{"weights", reading.weights, 4, c.num_heads, rows, keys},
-                  {"entropy", reading.entropy, 3, c.num_heads, length, 0},
-                  {"q", reading.q, 4, c.num_heads, rows, c.d_k},
-                  {"k", reading.k, 4, c.num_kv_heads, length, c.d_k},
-                  {"v", reading.v, 4, c.num_kv_heads, length, c.d_k}};
-  for (const auto& part : of_heads) {
-    if (!part.view.absent()) {
-      const std::array<Index, 4> shape = {batch, part.heads, part.rows, part.width};
-      QKV_RETURN_IF_ERROR(check_output(kModelForward, part.name, part.view, {shape, part.rank}));
-    }
-  }
-  return {};
-}
-
-/// What a reading writes. Not inlined: that would be 200 bytes of a .wasm.
-[[gnu::noinline]] std::array<NamedSpan, 7> spans_of(const ModelReading& r) noexcept {
-  return {{{"weights", r.weights},
-           {"entropy", r.entropy},
-           {"residual", r.residual},
-           {"logits", r.logits},
-           {"q", r.q},
-           {"k", r.k},
-           {"v", r.v}}};
-}
-
-/// Every array that is written lies apart from every other and from what is read, and no layer is listed twice.
-Status check_memory(const LanguageModel::ForwardArgs& args) noexcept {
-  for (std::size_t i = 0; i < args.readings.size(); ++i) {
-    for (const ModelReading& other : args.readings.subspan(i + 1)) {
-      if (other.layer == args.readings[i].layer) {
-        return refuse(StatusCode::kInvalidArgument, kModelForward,
-                      "@layer {} is listed twice, expected once", other.layer);
-      }
-    }
-  }
-  const std::array<NamedSpan, 3> inputs = {
-      {{"ids", args.ids}, {"token_types", args.token_types}, {"key_lengths", args.key_lengths}}};
-  const std::array<NamedSpan, 3> results = {
-      {{"logits", args.logits}, {"hidden", args.hidden}, {"surprisal", args.surprisal}}};
-  return check_readings_apart(kModelForward, args.readings, spans_of, results, inputs);
+  return check_dense(kModelForward, "begin", begin.stream,
+                     {args.ids.extent(0), args.ids.extent(1), c.d_model});
 }
 
 }  // namespace
@@ -183,11 +122,20 @@ Status check_call(const LanguageModelConfig& c, const LanguageModel::ForwardArgs
   QKV_RETURN_IF_ERROR(check_result("hidden", args.hidden, args.ids, c.d_model));
   QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "surprisal", args.surprisal,
                                            {args.ids.extent(0), args.ids.extent(1) - 1}));
-  QKV_RETURN_IF_ERROR(check_ablated(c, args.ablated));
-  for (const ModelReading& reading : args.readings) {
-    QKV_RETURN_IF_ERROR(check_reading(c, args, reading));
-  }
-  return check_memory(args);
+  QKV_RETURN_IF_ERROR(check_begin(c, args));
+  const Index length = args.ids.extent(1);
+  const SiteCall sites{c, args.ids.extent(0), length,
+                       length + (args.session ? args.session->length() : 0), args.begin.layer};
+  QKV_RETURN_IF_ERROR(check_sites(kModelForward, sites, {args.readings, args.edits, args.lenses}));
+  const std::array<NamedSpan, 4> inputs = {{{"ids", args.ids},
+                                            {"token_types", args.token_types},
+                                            {"key_lengths", args.key_lengths},
+                                            {"begin", args.begin.stream}}};
+  const std::array<NamedSpan, 3> results = {
+      {{"logits", args.logits}, {"hidden", args.hidden}, {"surprisal", args.surprisal}}};
+  QKV_RETURN_IF_ERROR(check_apart(kModelForward, results, inputs));
+  return check_sites_apart(kModelForward, {args.readings, args.edits, args.lenses}, results,
+                           inputs);
 }
 
 }  // namespace qkv

@@ -1,5 +1,6 @@
 // The encoder's part of a model: it reads a source once, and every layer of the decoder keeps its own keys and values of it.
 #include <algorithm>
+#include <array>
 
 #include "attention/kv_cache_access.hpp"
 #include "check/check.hpp"
@@ -7,6 +8,7 @@
 #include "models/call_check.hpp"
 #include "models/model_check.hpp"
 #include "models/model_pass.hpp"
+#include "models/site_check.hpp"
 
 namespace qkv {
 namespace {
@@ -107,11 +109,21 @@ Status LanguageModel::encode(const EncodeArgs& args, Workspace& workspace) const
   QKV_RETURN_IF_ERROR(check_source(args));
   const ModelState& encoder = *state_->encoder;
   const LanguageModelConfig& c = state_->config;
+  const SiteWishes wishes{args.readings, args.edits, {}};
+  const std::array<NamedSpan, 1> inputs = {{{"source", args.source}}};
+  QKV_RETURN_IF_ERROR(check_sites(
+      kEncode,
+      {encoder.config, args.source.extent(0), args.source.extent(1), args.source.extent(1), 0},
+      wishes));
+  QKV_RETURN_IF_ERROR(check_sites_apart(kEncode, wishes, {}, inputs));
   const Index batch = args.source.extent(0);
   const Index length = args.source.extent(1);
   // Planning reads shapes only; the stream has its memory later.
   float later = 0.0F;
-  ForwardArgs pass_args{.ids = args.source, .hidden = {&later, {batch, length, c.d_model}}};
+  ForwardArgs pass_args{.ids = args.source,
+                        .hidden = {&later, {batch, length, c.d_model}},
+                        .readings = args.readings,
+                        .edits = args.edits};
   PassPlan plan;
   QKV_RETURN_IF_ERROR(plan.make(encoder, pass_args, nullptr, workspace.threads()));
   const ModelNeeds needs = needs_of(encoder, pass_args, workspace.threads());

@@ -10,6 +10,7 @@
 #include "models/model_check.hpp"
 #include "models/model_pass.hpp"
 #include "models/pass_needs.hpp"
+#include "models/site_check.hpp"
 
 namespace qkv {
 
@@ -123,7 +124,19 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   for (Index begin = 0; begin < needs.length; begin += needs.piece) {
     pass.run({begin, std::min(needs.length, begin + needs.piece), before});
   }
+  if (args.session && args.begin.layer > 0) {
+    args.session->forget(before);
+  }
   return {};
+}
+
+TensorView<float> LanguageModel::reading_view(const ForwardArgs& args, const ModelReading& reading,
+                                              float* to) const noexcept {
+  const Index length = args.ids.extent(1);
+  const Index keys = length + (args.session ? args.session->length() : 0);
+  const Index end = reading.row_end < 0 ? length : reading.row_end;
+  return site_view(site_axes(config(), reading.site, keys), args.ids.extent(0),
+                   end - reading.row_begin, to);
 }
 
 std::size_t LanguageModel::forward_scratch_bytes(const ForwardArgs& args,

@@ -60,7 +60,7 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       args_(args),
       needs_(needs),
       plan_(plan),
-      readings_(args.readings, needs.length),
+      sites_(args, needs.length, needs.keys_read),
       workspace_(workspace),
       pool_(workspace.pool()),
       x_(workspace.take(needs.stream)),
@@ -77,7 +77,12 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       made_(workspace.take(needs.routed)),
       stream_q_{workspace.take(needs.quantized), {}},
       hidden_q_{workspace.take(needs.quantized_hidden), {}},
-      logits_(workspace.take(needs.logits)) {
+      logits_(workspace.take(needs.logits)),
+      products_(workspace.take(needs.products)),
+      brought_(workspace.take(needs.brought)),
+      values_(workspace.take(needs.values)),
+      entropy_(workspace.take(needs.entropy)) {
+  sites_.memory = workspace.take(needs.changes);
   plan_.take(needs.piece, workspace);
   mark_ = workspace.mark();
 }
@@ -222,13 +227,40 @@ PassHeads ModelPass::heads(const ModelPiece& piece, const Rows& rows) const noex
           .first = rows.first};
 }
 
-/// Zeros where the output of the heads that are left out would be.
-void ModelPass::ablate(Index n, Index rows) const noexcept {
-  for (const ModelHead& left_out : args_.ablated) {
-    for (Index r = 0; left_out.layer == n && r < rows; ++r) {
-      std::fill_n(o_ + (r * c_.num_heads + left_out.head) * c_.d_k, c_.d_k, 0.0F);
+/// Attention of layer n, once for each of the arrays of rows of keys that are read, and once without them.
+void ModelPass::attend(Index n, const PassHeads& heads) noexcept {
+  using enum ModelSite;
+  PassHeads each = heads;
+  each.changes = sites_.changes();
+  sites_.begin_queries(heads.first);
+  const bool nats = sites_.visits(kEntropy);
+  sites_.entropy =
+      nats ? TensorView<float>(entropy_, {needs_.batch, c_.num_heads, heads.q.extent(2)})
+           : TensorView<float>();
+  bool attended = false;
+  for (const ModelSite site : {kWeights, kScores, kNormWeights}) {
+    const ModelReading* reading = sites_.reading(site);
+    const TensorView<float> to = sites_.rows_of(reading, site == kScores ? -INFINITY : 0.0F);
+    if (to.absent() && (attended || site != kNormWeights)) {
+      continue;
+    }
+    AttentionExtras extras{.entropy = sites_.entropy};
+    (site == kScores ? extras.logits : extras.weights) = to;
+    if (!to.absent()) {
+      extras.row_begin = sites_.rows_read(*reading).first - sites_.piece().begin;
+      extras.row_end = extras.row_begin + to.extent(2);
+    }
+    plan_.attend(each, state_.layers[n].config.attention, cache(n), extras, workspace_);
+    workspace_.rewind(mark_);
+    if (cache(n)) {  // which has the keys and values now
+      each.k.shape[2] = each.v.shape[2] = 0;
+    }
+    attended = true;
+    if (site == kNormWeights) {
+      weigh_by_norms(n, to);
     }
   }
+  read_entropy();
 }
 
 /// What cross-attention of layer n to the source makes of the rows that go on, in s_.
@@ -279,6 +311,10 @@ void ModelPass::apply_feed_forward(const Maps& maps, const DenseRows& x, float* 
     apply_map(maps.w1, inputs({&maps.w1}, x, stream_q_), h_);
   }
   activate(h_, x.rows * c_.d_feed_forward);
+  if (sites_.visits(ModelSite::kNeurons)) {
+    hidden_rows_.data = h_;
+    sites_.visit(ModelSite::kNeurons, hidden_rows_);
+  }
   apply_map(maps.w2, inputs({&maps.w2}, {h_, x.rows, c_.d_feed_forward}, hidden_q_), y);
 }
 
@@ -314,12 +350,16 @@ void ModelPass::apply_experts(const ModelLayer& layer, const DenseRows& x, float
   }
 }
 
-void ModelPass::feed_forward(const ModelLayer& layer, const float* x, Index rows,
+void ModelPass::feed_forward(const ModelLayer& layer, const float* x, const Rows& rows,
                              float* y) noexcept {
-  for (Index first = 0; first < rows; first += kHiddenTokens) {
-    const DenseRows part = {x + first * c_.d_model, std::min(kHiddenTokens, rows - first),
-                            c_.d_model};
+  const Index all = rows.count(needs_.batch);
+  for (Index first = 0; first < all; first += kHiddenTokens) {
+    const Index count = std::min(kHiddenTokens, all - first);
+    const DenseRows part = {x + first * c_.d_model, count, c_.d_model};
     float* to = y + first * c_.d_model;
+    hidden_rows_ = {
+        nullptr, 0,    c_.d_feed_forward, rows.per_batch, sites_.piece().begin + rows.first,
+        first,   count};
     if (layer.config.num_experts > 0) {
       apply_experts(layer, part, to);
     } else {
@@ -356,10 +396,12 @@ class ModelPass::Block {
   float* normalize_output(Sublayer part, float* y) noexcept {
     const bool attention = part == Sublayer::kAttention;
     p_.normalize(attention ? layer_.post_norm1 : layer_.post_norm2, y, y, count_);
+    visit_added(part, y);
     return y;
   }
   float* normalize_sum(Sublayer part, float* x) noexcept {
     p_.normalize(norm_of(part), x, x, count_);
+    visit_sum(part, x);
     return x;
   }
   float* compute(Sublayer part, float* x) noexcept {
@@ -368,12 +410,19 @@ class ModelPass::Block {
     } else if (part == Sublayer::kCross) {
       p_.cross(n_, piece_, x, rows_);
     } else {
-      p_.feed_forward(layer_, x, count_, p_.s_);
+      p_.feed_forward(layer_, x, rows_, p_.s_);
+    }
+    part_ = part;
+    if (!layer_.config.norms.output) {
+      visit_added(part, p_.s_);
     }
     return p_.s_;
   }
   float* add(float* x, const float* y) noexcept {
     p_.add(x, y, count_ * p_.c_.d_model);
+    if (!layer_.config.norms.sum) {
+      visit_sum(part_, x);
+    }
     return x;
   }
   [[nodiscard]] bool crosses() const noexcept { return layer_.config.crosses; }
@@ -384,6 +433,18 @@ class ModelPass::Block {
     return part == Sublayer::kAttention ? layer_.norm1
            : part == Sublayer::kCross   ? layer_.norm_cross
                                         : layer_.norm2;
+  }
+  /// What a part adds to the stream, and the stream after the first of them.
+  void visit_added(Sublayer part, float* y) noexcept {
+    p_.visit_stream(part == Sublayer::kAttention ? ModelSite::kAttention
+                    : part == Sublayer::kCross   ? ModelSite::kCross
+                                                 : ModelSite::kFeedForward,
+                    y, rows_);
+  }
+  void visit_sum(Sublayer part, float* x) noexcept {
+    if (part == Sublayer::kAttention) {
+      p_.visit_stream(ModelSite::kMiddle, x, rows_);
+    }
   }
   /// Of all tokens; after it the stream has only the rows that go on.
   void attention(const float* x) noexcept {
@@ -399,9 +460,11 @@ class ModelPass::Block {
     if (a.qk_norm && rotated) {
       p_.normalize_heads(layer_, queries, count_);
     }
-    p_.readings_.write_heads(heads);
-    p_.plan_.attend(heads, a, p_.cache(n_), p_.readings_.extras(), p_.workspace_);
-    p_.workspace_.rewind(p_.mark_);
+    const Rows all{piece_.tokens(), 0};
+    p_.visit(ModelSite::kQ, p_.q_, rows_, {a.num_heads, a.d_k});
+    p_.visit(ModelSite::kK, p_.k_, all, {a.num_kv_heads, a.d_k});
+    p_.visit(ModelSite::kV, p_.v_, all, {a.num_kv_heads, a.d_k});
+    p_.attend(n_, heads);
     count_ = queries;
     if (rows_.per_batch == 1 && piece_.tokens() > 1) {
       p_.copy_last(piece_, p_.x_, p_.x_);
@@ -409,7 +472,8 @@ class ModelPass::Block {
     if (!goes_on()) {
       return;
     }
-    p_.ablate(n_, count_);
+    p_.visit(ModelSite::kZ, p_.o_, rows_, {a.num_heads, a.d_k});
+    p_.read_heads(n_, rows_);
     p_.apply_map(layer_.attention.wo,
                  p_.inputs({&layer_.attention.wo}, {p_.o_, count_, a.q_width()}, p_.stream_q_),
                  p_.s_);
@@ -420,19 +484,38 @@ class ModelPass::Block {
   const ModelLayer& layer_;
   const ModelPiece& piece_;
   const Rows& rows_;
-  Index count_;  ///< rows of the stream
+  Index count_;                           ///< rows of the stream
+  Sublayer part_ = Sublayer::kAttention;  ///< that was computed last
 };
+
+/// The stream before the first layer that is computed.
+void ModelPass::begin(const ModelPiece& piece) noexcept {
+  const ModelBegin& given = args_.begin;
+  if (given.stream.absent()) {
+    embed(piece);
+  }
+  for (Index b = 0; !given.stream.absent() && b < needs_.batch; ++b) {
+    std::memcpy(x_ + b * piece.tokens() * c_.d_model, given.stream.at(b, piece.begin),
+                bytes_of(piece.tokens() * c_.d_model));
+  }
+  sites_.select(given.layer, piece);
+  if (given.layer == 0) {
+    visit_stream(ModelSite::kEmbed, x_, {piece.tokens(), 0});
+  }
+}
 
 void ModelPass::run(const ModelPiece& piece) noexcept {
   plan_.begin(piece);
-  embed(piece);
+  begin(piece);
   Rows rows{piece.tokens(), 0};
-  for (Index n = 0; n < c_.num_layers; ++n) {
+  for (Index n = args_.begin.layer; n < c_.num_layers; ++n) {
     rows = rows_after(n, piece);
-    readings_.select(n, piece);
+    sites_.select(n, piece);
     Block block(*this, n, piece, rows);
     run_block(state_.layers[n].config, block, x_);
-    read_stream(piece);
+    visit_stream(ModelSite::kResidual, x_, rows);
+    read_logits();
+    read_lens();
   }
   finish(piece, rows);
 }

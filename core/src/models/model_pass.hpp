@@ -1,12 +1,14 @@
 // One pass of a LanguageModel: what is computed at a time, and where.
 #pragma once
 
+#include <array>
 #include <initializer_list>
+#include <utility>
 
 #include "models/model_state.hpp"
 #include "models/pass_needs.hpp"
 #include "models/pass_plan.hpp"
-#include "models/pass_readings.hpp"
+#include "models/pass_sites.hpp"
 #include "weights/linear_product.hpp"
 
 namespace qkv {
@@ -50,6 +52,7 @@ class ModelPass {
   /// Maps of the same inputs.
   void apply_maps(std::initializer_list<LinearOutput> maps, const LinearRows& from) const noexcept;
 
+  void begin(const ModelPiece& piece) noexcept;
   void embed(const ModelPiece& piece) noexcept;
   void add_positions(const ModelPiece& piece) noexcept;
 
@@ -62,19 +65,35 @@ class ModelPass {
   [[nodiscard]] KvCache* cache(Index n) const noexcept {
     return args_.session ? &args_.session->caches_[n] : nullptr;
   }
-  void ablate(Index n, Index rows) const noexcept;
+  void attend(Index n, const PassHeads& heads) noexcept;
   void cross(Index n, const ModelPiece& piece, const float* x, const Rows& rows) noexcept;
 
   void activate(float* h, Index elements) const noexcept;
   template <class Maps>
   void apply_feed_forward(const Maps& maps, const DenseRows& x, float* y) noexcept;
   void apply_experts(const ModelLayer& layer, const DenseRows& x, float* y) noexcept;
-  void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;
+  void feed_forward(const ModelLayer& layer, const float* x, const Rows& rows, float* y) noexcept;
+
+  /// Reads and changes rows of a site: [rows, heads, width], or [rows, width] without heads.
+  void visit(ModelSite site, float* data, const Rows& rows, std::pair<Index, Index> axes) noexcept {
+    if (sites_.visits(site)) {
+      sites_.visit(site, {data, axes.first, axes.second, rows.per_batch,
+                          sites_.piece().begin + rows.first, 0, rows.count(needs_.batch)});
+    }
+  }
+  void visit_stream(ModelSite site, float* data, const Rows& rows) noexcept {
+    visit(site, data, rows, {0, c_.d_model});
+  }
+  void read_entropy() noexcept;
+  void read_heads(Index n, const Rows& rows) noexcept;
+  void weigh_by_norms(Index n, const TensorView<float>& weights) noexcept;
+  void read_logits() noexcept;
+  void read_lens() noexcept;
+  void read_guesses(const ModelLens& lens, std::array<Index, 2> at, Index count) noexcept;
 
   [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;
   void write_logits(const float* x, Index rows, float* to) noexcept;
   [[nodiscard]] const float* last_norm(Index rows) noexcept;
-  void read_stream(const ModelPiece& piece) noexcept;
   void write_surprisal(const ModelPiece& piece, const float* y) noexcept;
   [[nodiscard]] Index last_row(const ModelPiece& piece, const Rows& rows, Index b) const noexcept;
   void write_result_logits(const ModelPiece& piece, const Rows& rows, const float* y) noexcept;
@@ -88,7 +107,7 @@ class ModelPass {
   const LanguageModel::ForwardArgs& args_;
   const ModelNeeds& needs_;
   PassPlan& plan_;
-  PassReadings readings_;
+  PassSites sites_;
   Workspace& workspace_;
   ThreadPool* pool_;
   float *x_, *a_, *s_;               ///< the stream, its norm, and what a sub-layer gives
@@ -98,7 +117,11 @@ class ModelPass {
   Quantized stream_q_;               ///< of the stream or of the heads: what inputs() made last
   Quantized hidden_q_;               ///< of the hidden layer
   float* logits_;
-  std::size_t mark_ = 0;  ///< of the workspace, after these
+  float* products_;           ///< of HeadProduct
+  float *brought_, *values_;  ///< what keys bring: see ModelNeeds
+  float* entropy_;
+  SiteRows hidden_rows_{};  ///< of the hidden layer, without data
+  std::size_t mark_ = 0;    ///< of the workspace, after these
 };
 
 }  // namespace qkv

@@ -41,19 +41,6 @@ const float* ModelPass::last_norm(Index rows) noexcept {
   return a_;
 }
 
-/// What is asked of the stream after the selected layer.
-void ModelPass::read_stream(const ModelPiece& piece) noexcept {
-  const Index tokens = piece.tokens();
-  readings_.write_residual({x_, {needs_.batch, tokens, c_.d_model}});
-  if (!readings_.logits(0)) {
-    return;
-  }
-  const float* y = last_norm(needs_.batch * tokens);
-  for (Index b = 0; b < needs_.batch; ++b) {
-    write_logits(y + b * tokens * c_.d_model, tokens, readings_.logits(b));
-  }
-}
-
 /// -ln p of the token after each of this piece. With p_m the probability of the largest logit m, the logarithm of the sum
 /// of all exp is m - ln p_m.
 void ModelPass::write_surprisal(const ModelPiece& piece, const float* y) noexcept {
@@ -116,6 +103,8 @@ void ModelPass::finish(const ModelPiece& piece, const Rows& rows) noexcept {
     return;
   }
   const float* y = last_norm(rows.count(needs_.batch));
+  // Nothing changes it: it is only read.
+  visit_stream(ModelSite::kFinal, const_cast<float*>(y), rows);
   for (Index b = 0; b < needs_.batch; ++b) {
     const float* all = y + b * piece.tokens() * d;
     const float* last = y + last_row(piece, rows, b) * d;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "attention/attention_cut.hpp"
+#include "attention/head_rows.hpp"
+#include "models/head_product.hpp"
 #include "models/pass_plan.hpp"
 #include "rows/activation_kernel.hpp"
 #include "weights/linear_product.hpp"
@@ -39,6 +41,34 @@ std::size_t attention_needs(const ModelState& state, const ModelNeeds& needs,
   return most;
 }
 
+/// What readings and edits take besides.
+void add_site_needs(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args,
+                    int threads, ModelNeeds& needs) noexcept {
+  using enum ModelSite;
+  needs.keys_read = needs.length + (args.session ? args.session->length() : 0);
+  const auto reads = [&](ModelSite site) {
+    return std::any_of(args.readings.begin(), args.readings.end(),
+                       [&](const ModelReading& each) { return each.site == site; });
+  };
+  for (const ModelEdit& edit : args.edits) {
+    if (edit.site == kScores || edit.site == kWeights) {
+      needs.changes =
+          capped_product(threads, HeadRowChanges::thread_floats(needs.keys_read, c.d_k));
+    }
+  }
+  if (reads(kHeads) || reads(kNormWeights)) {
+    needs.products =
+        HeadProduct::floats(detail::saturated_product(c.num_heads, c.d_k), c.d_k, threads);
+  }
+  if (reads(kNormWeights)) {
+    needs.brought = capped_product(kNormKeys, capped_product(c.num_heads, c.d_model));
+    needs.values = capped_product(kNormKeys, capped_product(c.num_kv_heads, c.d_k));
+  }
+  if (reads(kEntropy)) {
+    needs.entropy = capped_product(needs.batch, capped_product(c.num_heads, needs.piece));
+  }
+}
+
 }  // namespace
 
 ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& args,
@@ -54,7 +84,11 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
                     (!args.hidden.absent() && !needs.last_hidden) || !args.surprisal.absent() ||
                     !args.key_lengths.absent();
   for (const ModelReading& reading : args.readings) {
-    needs.every_row = needs.every_row || reading.layer == c.num_layers - 1;
+    needs.every_row =
+        needs.every_row || reading.layer == c.num_layers - 1 || reading.site == ModelSite::kFinal;
+  }
+  for (const ModelLens& lens : args.lenses) {
+    needs.every_row = needs.every_row || lens.layer == c.num_layers - 1;
   }
   const Index rows = detail::saturated_product(needs.batch, needs.piece);
   const Index of_q = detail::saturated_product(c.num_heads, c.d_k);
@@ -73,11 +107,12 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
     needs.quantized = quantized_floats(*state.kernels, rows, std::max(c.d_model, of_q));
     needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
   }
-  if (!args.surprisal.absent()) {
+  if (!args.surprisal.absent() || !args.lenses.empty()) {
     needs.logits = capped_product(kLogitRows, c.vocabulary);
   }
   needs.rotary = PassPlan::scratch(state, needs.piece);
   needs.attention = attention_needs(state, needs, args.session, threads);
+  add_site_needs(c, args, threads, needs);
   return needs;
 }
 
@@ -86,7 +121,8 @@ std::size_t ModelNeeds::total() const noexcept {
   return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
                      (gated ? 2U : 1U) * padded(hidden), padded(quantized),
                      padded(quantized_hidden), padded(shares), 2 * padded(routed), padded(logits),
-                     attention, rotary});
+                     attention, rotary, padded(changes), padded(products), padded(brought),
+                     padded(values), padded(entropy)});
 }
 
 }  // namespace qkv

@@ -8,6 +8,9 @@ namespace qkv {
 /// Rows whose logits are held at a time for surprisal.
 inline constexpr Index kLogitRows = 16;
 
+/// Keys whose values go through W_O at a time, for kNormWeights.
+inline constexpr Index kNormKeys = 16;
+
 /// What a call asks for, and the floats of each array of a piece.
 struct ModelNeeds {
   Index batch = 0, length = 0;
@@ -24,7 +27,13 @@ struct ModelNeeds {
   std::size_t shares = 0;  ///< of each expert in each row of the hidden layer
   std::size_t routed = 0;  ///< the rows of one expert, and as much again for what it makes of them
   std::size_t attention = 0, rotary = 0;
-  std::size_t logits = 0;  ///< of kLogitRows rows, for surprisal
+  std::size_t logits = 0;    ///< of kLogitRows rows, for surprisal and lenses
+  Index keys_read = 0;       ///< Tk, as readings have it
+  std::size_t changes = 0;   ///< of HeadRowChanges, for all threads
+  std::size_t products = 0;  ///< of HeadProduct, for all threads
+  std::size_t brought = 0;   ///< of kNormKeys keys: v W_O of each head
+  std::size_t values = 0;    ///< their values, which a cache has in a format of its own
+  std::size_t entropy = 0;   ///< of the rows of a piece
 
   /// Floats in all.
   [[nodiscard]] std::size_t total() const noexcept;

@@ -147,6 +147,7 @@ void PassPlan::attend(const PassHeads& heads, const LayerAttention& layer, KvCac
   args.options.bias = relative_bias(heads);
   args.options.causal_offset = piece_.before + piece_.begin + heads.first;
   AttentionPlan plan = attention_;
+  plan.changes = heads.changes;
   plan.shape.tq = heads.q.extent(2);
   plan.shape.tk = piece_.before + piece_.end;
   run_attention(plan, args, workspace);

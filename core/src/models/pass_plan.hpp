@@ -20,7 +20,8 @@ struct ModelPiece {
 /// Queries, keys, values and what attention makes of them, as [B, H, T, d].
 struct PassHeads {
   TensorView<float> q, k, v, out;
-  Index first;  ///< the token of the piece that the first query is
+  Index first;                              ///< the token of the piece that the first query is
+  const HeadRowChanges* changes = nullptr;  ///< of rows of attention
 };
 
 /// Rotations that the layers of a model may have.

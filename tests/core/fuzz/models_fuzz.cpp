@@ -244,26 +244,65 @@ class Session {
     return in_.chance(50) ? arena.out(shape, {.dense = dense}) : TensorView<float>();
   }
 
-  ModelReading reading(Arena& arena, Index rows, Index length, Index keys) {
-    const LanguageModelConfig& c = model_.config();
+  static constexpr ModelSite site_of(Index n) { return static_cast<ModelSite>(n); }
+
+  Index some_layer() {
+    const Index layers = std::min<Index>(model_.config().num_layers, 99);
+    return in_.chance(5) ? in_.extreme() : in_.in(0, layers - 1);
+  }
+
+  ModelReading reading(Arena& arena, const LanguageModel::ForwardArgs& a) {
+    const Index length = a.ids.extent(1);
     ModelReading r;
-    r.layer = in_.chance(5) ? in_.extreme() : in_.in(0, std::min<Index>(c.num_layers, 99) - 1);
+    r.site = site_of(in_.in(0, in_.chance(3) ? 255 : kModelSites - 1));
+    r.layer = some_layer();
     r.row_begin = in_.chance(20) ? in_.in(0, length) : 0;
     r.row_end = in_.chance(20) ? in_.in(0, length) : -1;
-    const Index read = (r.row_end < 0 ? length : r.row_end) - r.row_begin;
-    r.weights = maybe(arena, {rows, c.num_heads, std::max<Index>(read, 0), keys}, false);
-    r.entropy = maybe(arena, {rows, c.num_heads, length}, false);
-    r.residual = maybe(arena, {rows, length, c.d_model});
-    r.logits =
-        c.head || in_.chance(5) ? maybe(arena, {rows, length, c.vocabulary}) : TensorView<float>();
-    r.q = maybe(arena, {rows, c.num_heads, std::max<Index>(read, 0), c.d_k}, false);
-    r.k = maybe(arena, {rows, c.num_kv_heads, length, c.d_k}, false);
-    r.v = maybe(arena, {rows, c.num_kv_heads, length, c.d_k}, false);
+    const TensorView<float> of = model_.reading_view(a, r, nullptr);
+    const auto extent = [&](int axis) { return std::max<Index>(of.extent(axis), 0); };
+    const bool dense = r.site == ModelSite::kLogits;
+    r.to = of.rank == 4 ? arena.out({extent(0), extent(1), extent(2), extent(3)}, {.dense = dense})
+                        : arena.out({extent(0), extent(1), extent(2)}, {.dense = dense});
     return r;
   }
 
+  ModelRange range(Index extent) {
+    return {in_.chance(30) ? in_.in(0, extent) : 0, in_.chance(30) ? in_.in(0, extent) : -1};
+  }
+
+  ModelEdit edit(const LanguageModel::ForwardArgs& a) {
+    static const float numbers[] = {0.5F, -INFINITY};
+    ModelEdit e;
+    e.site = site_of(in_.in(0, in_.chance(3) ? 255 : kModelSites - 1));
+    e.layer = some_layer();
+    e.head = in_.chance(50) ? -1 : in_.in(0, std::min<Index>(model_.config().num_heads, 99));
+    TensorView<float> of = model_.reading_view(a, {.site = e.site}, nullptr);
+    e.batch = range(of.extent(0));
+    e.rows = range(of.extent(of.rank - 2));
+    const bool of_keys = e.site == ModelSite::kScores || e.site == ModelSite::kWeights;
+    (of_keys || in_.chance(3) ? e.keys : e.columns) = range(of.extent(of.rank - 1));
+    if (in_.chance(50)) {
+      e.scale = 2.0F;
+    }
+    const auto chosen = [](const ModelRange& some, Index all) {
+      return (some.end < 0 ? all : some.end) - some.begin;
+    };
+    of.shape[0] = chosen(e.batch, of.extent(0));
+    if (of.rank == 4 && e.head >= 0) {
+      of.shape[1] = 1;
+    }
+    const auto rows = static_cast<std::size_t>(of.rank - 2);
+    of.shape[rows] = chosen(e.rows, of.shape[rows]);
+    of.shape[rows + 1] = chosen(of_keys ? e.keys : e.columns, of.shape[rows + 1]);
+    of.strides = {};
+    TensorView<const float> operand = of;
+    operand.data = &numbers[in_.in(0, 1)];
+    (in_.chance(50) ? e.value : e.add) = operand;
+    return e;
+  }
+
   LanguageModel::ForwardArgs args(Arena& arena, std::vector<ModelReading>& readings,
-                                  std::vector<ModelHead>& heads) {
+                                  std::vector<ModelEdit>& edits) {
     const LanguageModelConfig& c = model_.config();
     LanguageModel::ForwardArgs a;
     a.session = in_.chance(50) ? &session_ : nullptr;
@@ -285,20 +324,22 @@ class Session {
     a.hidden = maybe(arena, {rows, in_.chance(50) ? 1 : length, c.d_model});
     a.surprisal = head ? maybe(arena, {rows, length - 1}) : TensorView<float>();
     for (Index n = in_.in(0, 2); n > 0; --n) {
-      readings.push_back(reading(arena, rows, length, held + length));
-      heads.push_back(
-          {in_.chance(5) ? in_.extreme() : 0, in_.in(0, std::min<Index>(c.num_heads, 99))});
+      readings.push_back(reading(arena, a));
+      edits.push_back(edit(a));
     }
     a.readings = readings;
-    a.ablated = heads;
+    a.edits = edits;
+    if (in_.chance(10)) {
+      a.begin = {arena.in({rows, length, c.d_model}, {.dense = true}), some_layer()};
+    }
     return a;
   }
 
   void pass() {
     Arena arena(in_);
     std::vector<ModelReading> readings;
-    std::vector<ModelHead> heads;
-    const LanguageModel::ForwardArgs a = args(arena, readings, heads);
+    std::vector<ModelEdit> edits;
+    const LanguageModel::ForwardArgs a = args(arena, readings, edits);
     arena.remember();
     const Index before = session_.length();
     const std::size_t scratch = model_.forward_scratch_bytes(a);

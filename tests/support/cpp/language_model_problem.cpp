@@ -249,27 +249,51 @@ ModelCall::ModelCall(const LanguageModel& model, const ModelTokens& of, const Mo
   }
   args.hidden = {room(results.hidden, b * rows * c.d_model), {b, rows, c.d_model}};
   args.session = ask.session;
-  args.ablated = ask.ablated;
-  const Index keys = t + (ask.session ? ask.session->length() : 0);
-  const Index end = ask.row_end < 0 ? t : ask.row_end;
+  for (const ModelHead& head : ask.ablated) {
+    edits.push_back(silenced(head));
+  }
+  args.edits = edits;
   results.layers.resize(ask.readings ? to_size(c.num_layers) : 0);
   for (Index n = 0; n < c.num_layers && ask.readings; ++n) {
     ModelResults::Layer& layer = results.layers[to_size(n)];
-    const Index read = end - ask.row_begin;
-    ModelReading reading{.layer = n, .row_begin = ask.row_begin, .row_end = ask.row_end};
-    reading.weights = {room(layer.weights, b * c.num_heads * read * keys),
-                       {b, c.num_heads, read, keys}};
-    reading.entropy = {room(layer.entropy, b * c.num_heads * t), {b, c.num_heads, t}};
-    reading.residual = {room(layer.residual, b * t * c.d_model), {b, t, c.d_model}};
+    const auto read = [&](ModelSite site, std::vector<float>& values, bool rows_of_ask) {
+      ModelReading reading{.site = site, .layer = n};
+      if (rows_of_ask) {
+        reading.row_begin = ask.row_begin;
+        reading.row_end = ask.row_end;
+      }
+      reading.to = model.reading_view(args, reading, nullptr);
+      reading.to.data = room(values, reading.to.size());
+      readings.push_back(reading);
+    };
+    read(ModelSite::kWeights, layer.weights, true);
+    read(ModelSite::kEntropy, layer.entropy, false);
+    read(ModelSite::kResidual, layer.residual, false);
     if (c.head) {
-      reading.logits = {room(layer.logits, b * t * c.vocabulary), {b, t, c.vocabulary}};
+      read(ModelSite::kLogits, layer.logits, false);
     }
-    reading.q = {room(layer.q, b * c.num_heads * read * c.d_k), {b, c.num_heads, read, c.d_k}};
-    reading.k = {room(layer.k, b * c.num_kv_heads * t * c.d_k), {b, c.num_kv_heads, t, c.d_k}};
-    reading.v = {room(layer.v, b * c.num_kv_heads * t * c.d_k), {b, c.num_kv_heads, t, c.d_k}};
-    readings.push_back(reading);
+    read(ModelSite::kQ, layer.q, true);
+    read(ModelSite::kK, layer.k, false);
+    read(ModelSite::kV, layer.v, false);
   }
   args.readings = readings;
+}
+
+ModelReading& ModelCall::reading(ModelSite site, Index layer) {
+  for (ModelReading& each : readings) {
+    if (each.site == site && each.layer == layer) {
+      return each;
+    }
+  }
+  FAIL("the site is not read");
+  return readings[0];
+}
+
+ModelEdit silenced(ModelHead head) {
+  static const float zero = 0.0F;
+  ModelEdit edit{.site = ModelSite::kZ, .layer = head.layer, .head = head.head};
+  edit.scale = zero;
+  return edit;
 }
 
 ModelResults run(const LanguageModel& model, const ModelTokens& tokens, const ModelAsk& ask,

@@ -66,6 +66,14 @@ struct ModelTokens {
   std::vector<std::int32_t> ids, types, lengths;  ///< the last two may be empty
 };
 
+/// A head of a layer, both counted from 0.
+struct ModelHead {
+  Index layer = 0, head = 0;
+};
+
+/// Zeros in place of what a head mixes.
+ModelEdit silenced(ModelHead head);
+
 /// What is asked of a pass.
 struct ModelAsk {
   bool last = false;      ///< logits and hidden of the last tokens alone
@@ -99,6 +107,10 @@ class ModelCall {
   ModelAsk ask;
   ModelResults results;
   std::vector<ModelReading> readings;
+  std::vector<ModelEdit> edits;  ///< one for each head that is ablated
+
+  /// The reading of a site of a layer, which there must be.
+  ModelReading& reading(ModelSite site, Index layer);
 };
 ModelResults run(const LanguageModel& model, const ModelTokens& tokens, const ModelAsk& ask,
                  Workspace& workspace);

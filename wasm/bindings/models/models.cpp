@@ -6,76 +6,11 @@
 
 #include "models/config.hpp"
 #include "models/conversation.hpp"
+#include "models/sites.hpp"
 #include "support.hpp"
 
 namespace qkv::wasm {
 namespace {
-
-/// The readings and heads of a call, as the core takes them.
-class Readings {
- public:
-  explicit Readings(const ModelReadingsFields& given) noexcept {
-    const TensorView<const std::int32_t> layers = given.layers;
-    const TensorView<const std::int32_t> ablated = given.ablated;
-    count_ = layers.absent() ? 0 : layers.size();
-    heads_count_ = ablated.absent() ? 0 : ablated.size() / 2;
-    readings_ = new (std::nothrow) ModelReading[static_cast<std::size_t>(count_)];
-    heads_ = new (std::nothrow) ModelHead[static_cast<std::size_t>(heads_count_)];
-    if (!made()) {
-      return;
-    }
-    for (Index i = 0; i < count_; ++i) {
-      readings_[i] = {.layer = layers.data[i],
-                      .weights = part(given.weights, i),
-                      .row_begin = given.row_begin,
-                      .row_end = given.row_end,
-                      .entropy = part(given.entropy, i),
-                      .residual = part(given.residual, i),
-                      .logits = part(given.logits, i),
-                      .q = part(given.q, i),
-                      .k = part(given.k, i),
-                      .v = part(given.v, i)};
-    }
-    for (Index i = 0; i < heads_count_; ++i) {
-      heads_[i] = {.layer = ablated.data[2 * i], .head = ablated.data[2 * i + 1]};
-    }
-  }
-  Readings(const Readings&) = delete;
-  Readings& operator=(const Readings&) = delete;
-  ~Readings() {
-    delete[] readings_;
-    delete[] heads_;
-  }
-
-  [[nodiscard]] bool made() const noexcept { return readings_ && heads_; }
-  [[nodiscard]] std::span<const ModelReading> readings() const noexcept {
-    return {readings_, static_cast<std::size_t>(count_)};
-  }
-  [[nodiscard]] std::span<const ModelHead> heads() const noexcept {
-    return {heads_, static_cast<std::size_t>(heads_count_)};
-  }
-
- private:
-  /// Layer i's part of a result.
-  [[nodiscard]] TensorView<float> part(const Array<float>& of, Index i) const noexcept {
-    TensorView<float> view = of;
-    if (!view.absent()) {
-      view.shape[0] /= count_;
-      view.data += i * view.shape[0] * view.strides[0];
-    }
-    return view;
-  }
-
-  Index count_ = 0;
-  Index heads_count_ = 0;
-  ModelReading* readings_ = nullptr;
-  ModelHead* heads_ = nullptr;
-};
-
-Status no_memory() noexcept {
-  return Status::error(StatusCode::kOutOfMemory,
-                       "out of memory: the results of inspect could not be allocated");
-}
 
 ModelSession* session_of(Conversation* conversation) noexcept {
   return conversation ? &conversation->session : nullptr;
@@ -151,27 +86,20 @@ Status readModel(const ReadModelFields& given) noexcept {
 Status finishModel(const FinishModelFields& given) noexcept { return given.model->finish(); }
 
 Status forwardModel(const ForwardModelFields& given) noexcept {
-  const Readings chosen(given.readings);
-  if (!chosen.made()) {
-    return no_memory();
-  }
-  return given.model->forward({.ids = given.ids,
-                               .token_types = given.token_types,
-                               .key_lengths = given.key_lengths,
-                               .session = session_of(given.session),
-                               .logits = given.logits,
-                               .hidden = given.hidden,
-                               .surprisal = given.surprisal,
-                               .readings = chosen.readings(),
-                               .ablated = chosen.heads()},
-                              scratch());
+  Sites sites(given.sites);
+  LanguageModel::ForwardArgs args{.ids = given.ids,
+                                  .token_types = given.token_types,
+                                  .key_lengths = given.key_lengths,
+                                  .session = session_of(given.session),
+                                  .logits = given.logits,
+                                  .hidden = given.hidden,
+                                  .surprisal = given.surprisal,
+                                  .begin = {given.begin.fields.stream, given.begin.fields.layer}};
+  Status status = sites.fill(*given.model, args);
+  return status.ok() ? given.model->forward(args, scratch()) : status;
 }
 
 Status generateToken(const GenerateTokenFields& given) noexcept {
-  const Readings chosen(given.readings);
-  if (!chosen.made()) {
-    return no_memory();
-  }
   Conversation& conversation = *given.session;
   ModelSession& session = conversation.session;
   const Index vocabulary = given.model->config().vocabulary;
@@ -181,12 +109,13 @@ Status generateToken(const GenerateTokenFields& given) noexcept {
   }
   const Index length = session.length();
   float* const logits = conversation.logits.data();
-  Status status = given.model->forward({.ids = given.ids,
-                                        .session = &session,
-                                        .logits = {logits, {1, 1, vocabulary}},
-                                        .readings = chosen.readings(),
-                                        .ablated = chosen.heads()},
-                                       scratch());
+  Sites sites(given.sites);
+  LanguageModel::ForwardArgs args{
+      .ids = given.ids, .session = &session, .logits = {logits, {1, 1, vocabulary}}};
+  Status status = sites.fill(*given.model, args);
+  if (status.ok()) {
+    status = given.model->forward(args, scratch());
+  }
   if (!status.ok()) {
     return status;
   }
@@ -220,8 +149,15 @@ Status createSession(const CreateSessionFields& given) noexcept {
 }
 
 Status encodeSource(const EncodeSourceFields& given) noexcept {
-  return given.model->encode({.source = given.source, .session = session_of(given.session)},
-                             scratch());
+  Sites sites(given.sites);
+  LanguageModel::ForwardArgs args{.ids = given.source};
+  Status status = sites.fill(*given.model, args);
+  return status.ok() ? given.model->encode({.source = given.source,
+                                            .session = session_of(given.session),
+                                            .readings = args.readings,
+                                            .edits = args.edits},
+                                           scratch())
+                     : status;
 }
 
 Status truncateSession(const TruncateSessionFields& given) noexcept {

@@ -71,21 +71,25 @@ export const groups = /** @type {const} */ ({
     expertsPerToken: 'whole',
     normalizedExperts: 'flag',
   },
-  // The chosen layers have their parts of each result one after another.
-  modelReadings: {
-    layers: 'ints',
-    weights: 'results',
-    entropy: 'results',
-    residual: 'results',
-    logits: 'results',
-    q: 'results',
-    k: 'results',
-    v: 'results',
-    rowBegin: 'whole',
-    rowEnd: 'whole',
-    // Pairs of layer and head.
-    ablated: 'ints',
+  // What a pass reads and changes beside its results. Sites are numbered as ModelSite; an end below 0 is that of its axis.
+  modelSites: {
+    // Rows of 4: site, layer, first row, end of rows. Their arrays are one after another in `read`, each dense and of the
+    // shape that ModelSite says.
+    reads: 'ints',
+    read: 'results',
+    // Rows of 14: site, layer, head (below 0: all), begin and end of the batch, of rows, of keys and of columns; whether there
+    // is a scale; what the value is: 0 none, 1 a number, 2 a row of the last axis, 3 all that is chosen; the same of what is
+    // added. `numbers` has the scale, value and addend of each, one after another.
+    edits: 'ints',
+    numbers: 'floats',
+    // Rows of 4: layer, tokens to tell, first row, end of rows. The tokens (int32) and probabilities of each are [batch, rows,
+    // tokens], one after another.
+    lenses: 'ints',
+    guesses: 'results',
+    probabilities: 'results',
   },
+  // The stream before a layer, [batch, T, dModel], in place of the embeddings and of the layers before it.
+  modelBegin: { stream: 'floats', layer: 'whole' },
   sampling: {
     temperature: 'number',
     topK: 'whole',
@@ -159,7 +163,8 @@ export const operators = /** @type {const} */ ({
       logits: 'results',
       hidden: 'results',
       surprisal: 'results',
-      readings: { group: 'modelReadings' },
+      sites: { group: 'modelSites' },
+      begin: { group: 'modelBegin', optional: true },
     },
   },
   // A pass, and a token that follows the last of `ids`: it and the logarithm of its probability.
@@ -168,7 +173,7 @@ export const operators = /** @type {const} */ ({
       model: { object: 'LanguageModel' },
       ids: 'ints',
       session: { object: 'Conversation' },
-      readings: { group: 'modelReadings' },
+      sites: { group: 'modelSites' },
       seen: 'ints',
       sampling: { group: 'sampling' },
       found: 'results',
@@ -191,6 +196,8 @@ export const operators = /** @type {const} */ ({
       model: { object: 'LanguageModel' },
       source: 'ints',
       session: { object: 'Conversation' },
+      // Of the encoder's layers, without lenses.
+      sites: { group: 'modelSites' },
     },
   },
   truncateSession: { fields: { session: { object: 'Conversation' }, length: 'whole' } },

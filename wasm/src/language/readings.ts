@@ -27,7 +27,7 @@ type Name = keyof LayerReadings;
 const mostLayers = 2 ** 16;
 
 /** Layers by their numbers, all of them unless they are given. */
-function layersOf(fn: string, given: unknown, numLayers: number): readonly number[] {
+export function layersOf(fn: string, given: unknown, numLayers: number): readonly number[] {
   if (given === undefined) return Array.from({ length: numLayers }, (_, i) => i);
   const layers = listOf(fn, 'inspect.layers', given, mostLayers);
   if (!layers) {

@@ -98,8 +98,8 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
   for (const [i, rows] of all.entries()) {
     const call = new Call(state.instance, fn);
     const hidden = call.output('hidden', [...rows.shape, dModel]);
-    const readings = { rowBegin: 0, rowEnd: -1 };
-    call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), hidden, readings });
+    const fields = { model: state.live(fn), ids: call.input(rows), hidden, sites: {} };
+    call.run('forwardModel', fields);
     const vector = pool(call.read(hidden), dModel, pooling);
     // Not Math.hypot(), which takes no more numbers than a call has room for.
     const norm = normalize ? Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0)) : 1;

@@ -269,7 +269,7 @@ class Passes {
       model: state.live(fn),
       session: addressOf(fn, sessionState),
       ids: call.input({ name: 'prompt', shape: [1, length], source: ids }),
-      readings: inspection.fields(call),
+      sites: inspection.fields(call),
     });
     return { call, inspection, fields };
   }

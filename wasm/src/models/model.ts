@@ -116,7 +116,7 @@ export class WasmLanguageModel implements LanguageModel {
     const fields = {
       ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
       keyLengths: call.input(optionalWhole(fn, 'keyLengths', taken.keyLengths, batch)),
-      readings: inspection.fields(call),
+      sites: inspection.fields(call),
       session: sessionState && addressOf(fn, sessionState),
       model: state.live(fn),
     };
@@ -166,8 +166,8 @@ export class WasmLanguageModel implements LanguageModel {
       keys: length,
     });
     const surprisal = call.output('surprisal', [batch, length - 1]);
-    const readings = inspection.fields(call);
-    call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), surprisal, readings });
+    const sites = inspection.fields(call);
+    call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), surprisal, sites });
     const nats = call.read(surprisal);
     return nats.reduce((sum, each) => sum + each, 0) / nats.length;
   }

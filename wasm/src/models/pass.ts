@@ -3,11 +3,13 @@
 import type { Inspect, LayerReadings } from '../api/model-types.js';
 import { QkvError } from '../api/errors.js';
 import type { Input } from '../arguments/arrays.js';
-import { checkInteger } from '../arguments/numbers.js';
+import type { OwnedArray } from '../api/types.js';
+import { checkBoolean, checkInteger } from '../arguments/numbers.js';
 import { describe, listOf, takeOptions } from '../arguments/values.js';
 import type { Config } from '../language/config.js';
-import { type Pass, Readings } from '../language/readings.js';
+import { layersOf, type Pass } from '../language/readings.js';
 import type { Call } from '../memory/call.js';
+import { SiteReadings, sites, type SiteName } from './sites.js';
 
 const names = [
   'layers',
@@ -67,12 +69,39 @@ function headsIn(ablated: Input | undefined): [layer: number, head: number][] | 
   ]);
 }
 
+/** What `inspect` reads of a layer: its name in the result, the option that asks for it, and its place. */
+const parts = [
+  ['weights', 'weights', 'weights'],
+  ['entropy', 'entropy', 'entropy'],
+  ['residual', 'residuals', 'residual'],
+  ['logits', 'logitLens', 'logits'],
+  ['q', 'projections', 'q'],
+  ['k', 'projections', 'k'],
+  ['v', 'projections', 'v'],
+] as const satisfies readonly (readonly [keyof LayerReadings, keyof Inspect, SiteName])[];
+
+/** Zeros in place of what heads give, as edits of the operators: all rows of their z, of a number. */
+function silenced(call: Call, ablated: Input | undefined) {
+  const pairs = headsIn(ablated);
+  if (!pairs) return {};
+  const name = 'inspect.ablate';
+  const rows = pairs.flatMap(([layer, head]) => [
+    ...[sites.z, layer, head, 0, -1, 0, -1, 0, -1, 0, -1],
+    ...[0, 1, 0],
+  ]);
+  const count = pairs.length;
+  return {
+    edits: call.input({ name, shape: [count, 14], source: Int32Array.from(rows) }),
+    numbers: call.input({ name, shape: [count], source: new Float32Array(count) }),
+  };
+}
+
 /** `inspect` of a call, and room for what it asks for. */
 export class Inspection {
   /** A copy of the options as they were when they were checked: a generation uses them for every token. */
   readonly kept: Inspect | undefined;
-  readonly #readings: Readings | undefined;
-  readonly #rows: readonly [number, number];
+  readonly #layers: readonly number[] | undefined;
+  readonly #readings: SiteReadings | undefined;
   readonly #ablated: Input | undefined;
 
   /** With `hasRows`, rows of the weights may be chosen. */
@@ -85,23 +114,58 @@ export class Inspection {
   ) {
     const known = pass.hasRows ? [...names, 'rows'] : names;
     const taken = given === undefined ? undefined : takeOptions(fn, 'inspect', given, known);
-    this.#rows = rowsOf(fn, taken?.rows, pass.length);
+    const rows = rowsOf(fn, taken?.rows, pass.length);
     this.#ablated = headsOf(fn, taken?.ablate, config);
-    const queries = this.#rows[1] - this.#rows[0];
-    this.#readings = taken && new Readings(fn, call, taken, config, { ...pass, queries });
+    this.#layers = taken && layersOf(fn, taken.layers, config.numLayers);
+    this.#readings = taken && this.#ask(fn, call, taken, config, { ...pass, rows });
     const ablate = headsIn(this.#ablated);
-    this.kept = taken && { ...taken, layers: this.#readings?.layers, ablate };
+    this.kept = taken && { ...taken, layers: this.#layers, ablate };
+  }
+
+  #ask(
+    fn: string,
+    call: Call,
+    taken: Inspect,
+    { numHeads, numKvHeads, dModel, dK, vocabulary }: Config,
+    { batch, length, keys, rows }: Omit<Pass, 'queries'> & { rows: readonly [number, number] },
+  ): SiteReadings {
+    const all = [0, length] as const;
+    const queries = rows[1] - rows[0];
+    const placed = {
+      weights: [rows, [batch, numHeads, queries, keys]],
+      entropy: [all, [batch, numHeads, length]],
+      residual: [all, [batch, length, dModel]],
+      logits: [all, [batch, length, vocabulary]],
+      q: [rows, [batch, numHeads, queries, dK]],
+      k: [all, [batch, numKvHeads, length, dK]],
+      v: [all, [batch, numKvHeads, length, dK]],
+    } as const;
+    for (const [, option] of parts) checkBoolean(fn, `inspect.${option}`, taken[option]);
+    const wanted = parts.filter(([, option]) => taken[option]);
+    const readings = (this.#layers ?? []).flatMap((layer) =>
+      wanted.map(([name, , site]) => {
+        const [of, shape] = placed[name];
+        return { site, layer, rows: of, shape };
+      }),
+    );
+    return new SiteReadings(call, 'inspect', readings);
   }
 
   /** The fields of the operator. */
   fields(call: Call) {
-    const [rowBegin, rowEnd] = this.#rows;
-    const chosen = this.#readings?.fields(call) ?? {};
-    return { ...chosen, rowBegin, rowEnd, ablated: call.input(this.#ablated) };
+    return { ...this.#readings?.fields(call, 'inspect'), ...silenced(call, this.#ablated) };
   }
 
   /** What the call returns besides: nothing without options. */
   read(call: Call): { layers?: ReadonlyMap<number, LayerReadings> } {
-    return this.#readings ? { layers: this.#readings.read(call) } : {};
+    if (!this.#readings || !this.#layers) return {};
+    const layers = new Map<number, Record<string, OwnedArray>>(
+      this.#layers.map((layer) => [layer, {}]),
+    );
+    for (const { site, layer, array } of this.#readings.read(call)) {
+      const of = layers.get(layer);
+      if (of) of[site] = array;
+    }
+    return { layers };
   }
 }

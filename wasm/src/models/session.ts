@@ -143,7 +143,7 @@ export function sessionStateOf(fn: string, model: ModelState, session: unknown):
 /** Lets the encoder read the source of a session. */
 function encode(fn: string, model: ModelState, session: Address, source: Input): void {
   const call = new Call(model.instance, fn);
-  const fields = { model: model.live(fn), source: call.input(source), session };
+  const fields = { model: model.live(fn), source: call.input(source), session, sites: {} };
   limited(undefined, () => {
     call.run('encodeSource', fields);
   });
