@@ -21,6 +21,7 @@ namespace qkv {
 class LanguageModel;
 class ModelPass;
 struct ModelState;
+struct RunningPass;
 
 /// One of a model's arrays of weights.
 struct ModelArray {
@@ -244,6 +245,7 @@ class LanguageModel {
   ///
   ///     |computed - exact| <= 3 M + 2^-22
   ///
+  /// and so for what is read at a site, but for kEmbed, which no map comes before: 2^-20 max(1, |exact|).
   /// With a session and more than 240 tokens the pass is made in pieces of 240 tokens, so that scratch does not grow with T.
   /// Threads change no bit, and neither do readings. Heads whose scores or weights are edited are computed row by row in double
   /// precision, which is within the bound; all others keep their bits.
@@ -254,6 +256,65 @@ class LanguageModel {
   /// surprisal without a table or head for them, results that share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
   /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
+
+  /// What attribute() reads and writes.
+  struct AttributeArgs {
+    /// The pass, as forward() takes it, with its edits and results but without readings and lenses.
+    ForwardArgs pass = {};
+    Index batch = 0;     ///< the row of the batch
+    Index row = -1;      ///< the token, of this call; below 0: the last
+    Index answer = 0;    ///< the token whose logit is taken apart
+    Index instead = -1;  ///< the token whose logit is subtracted; below 0: none
+    /// [num_layers, num_heads + 3], dense: of each layer what each head gives, then what else its attention adds, then
+    /// cross-attention, then the feed-forward sub-layer. Zeros where there is none, and in layers below pass.begin.
+    TensorView<double> parts;
+    /// [3]: what the embedding gives (the stream before the first layer that is computed), the rest, and the total.
+    TensorView<double> rest;
+  };
+
+  /// How much of a logit, or of the difference of two, each part of the stream gives at one token ("direct logit attribution", Elhage et
+  /// al. 2021), with the scales of this pass held fixed. With h the stream after the last norm, W the head and b its bias,
+  ///
+  ///     total = h . (W_answer - W_instead) + b_answer - b_instead        before the softcap
+  ///
+  /// A norm y = gamma (x - mean x) / sigma + beta (RMS norm without mean) is linear once sigma is held, so a direction g after it is
+  /// g' = gamma g / sigma (less its mean) before it. So the direction goes down through the last norm, and with kPost through every
+  /// norm, and with g where a part joins the stream,
+  ///
+  ///     feed-forward, cross: g . what is added        head h: z_h W_O,h . g, with post_norms and kAfter through that norm
+  ///     attention: g . what it adds, less its heads: its bias, that of the norm, and what quantised rows round
+  ///     embedding: g . stream before the first layer
+  ///     rest: the beta of norms on the way, the head's bias, edits of the stream itself, and what its sums round
+  ///
+  /// All sums are in double precision over the float32 numbers of the pass and the weights as they are kept. All parts and the rest add up to the
+  /// total within 2^-51 (n + 8) S, with n = (num_layers + 2) max(d_model, num_heads d_k) and S the sum of |g_i x_i| of all these products. The total is the
+  /// logit of forward() within the bound of linear(), or of its format.
+  ///
+  /// Errors: those of forward(); kInvalidArgument (readings or lenses in `pass`, a model without a head), kShapeMismatch, kOutOfRange
+  /// (batch, row, answer, instead). On error nothing is written.
+  Status attribute(const AttributeArgs& args, Workspace& workspace) const noexcept;
+
+  /// What copying() reads and writes.
+  struct CopyingArgs {
+    Index layer = 0;                     ///< whose heads are asked for
+    TensorView<const std::int32_t> ids;  ///< [n], the tokens that are read
+    /// [n, d_model], dense: the stream where they stand; absent: their rows of the embedding, scaled and normalised as the model does
+    /// it, without positions.
+    TensorView<const float> stream = {};
+    TensorView<float> scores;  ///< [n, num_heads], dense
+  };
+
+  /// Whether a head makes what it reads likelier: the place of the token's own logit among all V of
+  ///
+  ///     l = c(x W_V,h W_O,h) W_U        x: the stream, through the norm before attention where there is one
+  ///
+  /// as 1 - 2 r / (V - 1), r the number of greater logits and half of those that are equal: 1 if it is the greatest, -1 if it is the least
+  /// (Elhage et al. 2021, "copying"). Maps are without their biases; c takes the mean away and multiplies by gamma for the norm on what
+  /// attention adds and for the last norm, where there are any: their scales change no place. Norms of kPost are left out. The
+  /// logits of 16 rows are held at a time.
+  /// Errors: kInvalidArgument (null data, strides, shared memory, an empty or unfinished model, one without a head),
+  /// kShapeMismatch, kOutOfRange (an id, the layer), kOutOfMemory, kUnsupported.
+  Status copying(const CopyingArgs& args, Workspace& workspace) const noexcept;
 
   /// The view of a reading of these rows in dense memory at `to`, for a call with these ids and session. Nothing is checked.
   [[nodiscard]] TensorView<float> reading_view(const ForwardArgs& args, const ModelReading& reading,
@@ -278,6 +339,8 @@ class LanguageModel {
   Status check(const ForwardArgs& args) const noexcept;
   Status check_session(const char* caller, const ModelSession& session) const noexcept;
   Status check_source(const EncodeArgs& args) const noexcept;
+  Status prepare(const ForwardArgs& args, Workspace& workspace, RunningPass& pass) const noexcept;
+  void run(const ForwardArgs& args, Workspace& workspace, RunningPass& pass) const noexcept;
   AlignedBuffer memory_;         ///< where the state is
   ModelState* state_ = nullptr;  ///< null when empty
 };

@@ -9,7 +9,7 @@
 #include "models/call_check.hpp"
 #include "models/model_check.hpp"
 #include "models/model_pass.hpp"
-#include "models/pass_needs.hpp"
+#include "models/running_pass.hpp"
 #include "models/site_check.hpp"
 
 namespace qkv {
@@ -103,30 +103,42 @@ Status LanguageModel::check_session(const char* caller,
                       layers, cache.num_kv_heads, cache.d_k, c.num_layers, c.num_kv_heads, c.d_k);
 }
 
-Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
-  if (!state_ || !state_->finished) {
-    return refuse_empty(kModelForward, state_ != nullptr);
-  }
+Status LanguageModel::prepare(const ForwardArgs& args, Workspace& workspace,
+                              RunningPass& pass) const noexcept {
   const kernels::KernelTable* active = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kModelForward, active));
   QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the model", state_->kernels, active));
   QKV_RETURN_IF_ERROR(check(args));
-  const Index before = args.session ? args.session->length() : 0;
-  PassPlan plan;
-  QKV_RETURN_IF_ERROR(plan.make(*state_, args, args.session ? args.session->caches_ : nullptr,
-                                workspace.threads()));
-  const ModelNeeds needs = needs_of(*state_, args, workspace.threads());
-  QKV_RETURN_IF_ERROR(workspace.begin(needs.total()));
-  if (args.session) {
-    QKV_RETURN_IF_ERROR(args.session->make_room(args.session->caches_, before + needs.length));
-  }
-  ModelPass pass(*state_, args, needs, plan, workspace);
+  pass.before = args.session ? args.session->length() : 0;
+  QKV_RETURN_IF_ERROR(pass.plan.make(*state_, args, args.session ? args.session->caches_ : nullptr,
+                                     workspace.threads()));
+  pass.needs = needs_of(*state_, args, workspace.threads());
+  pass.needs.every_row = pass.needs.every_row || pass.every_row;
+  QKV_RETURN_IF_ERROR(workspace.begin(capped_sum({pass.needs.total(), pass.own})));
+  return args.session
+             ? args.session->make_room(args.session->caches_, pass.before + pass.needs.length)
+             : Status{};
+}
+
+void LanguageModel::run(const ForwardArgs& args, Workspace& workspace,
+                        RunningPass& pass) const noexcept {
+  const ModelNeeds& needs = pass.needs;
+  ModelPass steps(*state_, args, needs, pass.plan, workspace);
   for (Index begin = 0; begin < needs.length; begin += needs.piece) {
-    pass.run({begin, std::min(needs.length, begin + needs.piece), before});
+    steps.run({begin, std::min(needs.length, begin + needs.piece), pass.before});
   }
   if (args.session && args.begin.layer > 0) {
-    args.session->forget(before);
+    args.session->forget(pass.before);
   }
+}
+
+Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
+  if (!state_ || !state_->finished) {
+    return refuse_empty(kModelForward, state_ != nullptr);
+  }
+  RunningPass pass;
+  QKV_RETURN_IF_ERROR(prepare(args, workspace, pass));
+  run(args, workspace, pass);
   return {};
 }
 

@@ -28,6 +28,8 @@ class Spread {
   double most_ = 0.0;
 };
 
+}  // namespace
+
 oracle::Model::Noise noise_of(const Rounding& rounding, Random& random) {
   oracle::Model::Noise noise;
   const auto unit = [&random] { return static_cast<double>(random.uniform(1.0F)); };
@@ -53,6 +55,8 @@ oracle::Model::Noise noise_of(const Rounding& rounding, Random& random) {
   }
   return noise;
 }
+
+namespace {
 
 oracle::Rows surprisal_of(const oracle::Rows& logits, const std::vector<std::int32_t>& ids) {
   oracle::Rows all(1);

@@ -16,6 +16,9 @@ struct Rounding {
   bool int8_activations = false;  ///< rows that enter maps are 8-bit numbers, too
   bool bf16_cache = false;        ///< keys and values are
 };
+/// What moves the numbers of an oracle at random, as far as it rounds.
+oracle::Model::Noise noise_of(const Rounding& rounding, Random& random);
+
 /// How far results may be from the oracle's (qkv/language_model.hpp): three times the greatest of what the oracle's own results move by when
 /// everything that rounds is moved at random, four times over, as far as its bound says, and the rounding of the result itself.
 /// Taken apart for what is compared.

@@ -13,6 +13,7 @@
 
 #include "position_oracle.hpp"
 #include "qkv/language_model_config.hpp"
+#include "qkv/model_sites.hpp"
 
 namespace qkv::test::oracle {
 
@@ -51,6 +52,11 @@ struct Pass {
   Index length = -1;                          ///< tokens that are read; -1: all
   std::vector<std::int32_t> types;            ///< of each token; empty: 0
   std::set<std::pair<Index, Index>> ablated;  ///< (layer, head)
+  /// Called where something comes into being, which it may change: rows of tokens of a site, of one head where the site has heads
+  /// and otherwise with -1. Scores and weights of excluded keys are what they were whatever it does.
+  std::function<void(ModelSite site, Index layer, Index head, Rows& rows)> visit;
+  const Rows* begin = nullptr;  ///< the stream before layer `first`, in place of the embeddings
+  Index first = 0;
 };
 
 /// The arrays by their names, matrices in row-major order.
@@ -81,21 +87,34 @@ class Model {
 
   /// Logits of one row of tokens.
   [[nodiscard]] Rows run(const std::vector<std::int32_t>& ids, Index length) const {
-    return trace(ids, {.length = length, .types = {}, .ablated = {}}).logits;
+    Pass pass;
+    pass.length = length;
+    return trace(ids, pass).logits;
   }
 
   [[nodiscard]] Trace trace(const std::vector<std::int32_t>& ids, const Pass& pass) const {
     Trace made;
     const Rows read = c_.encoder_layers > 0 ? encoder().trace(source, {}).hidden : Rows();
-    Rows x = embedded(ids, pass);
-    for (Index n = 0; n < c_.num_layers; ++n) {
+    Rows x = pass.begin ? *pass.begin : embedded(ids, pass);
+    if (pass.visit && pass.first == 0) {
+      pass.visit(ModelSite::kEmbed, 0, -1, x);
+    }
+    for (Index n = pass.first; n < c_.num_layers; ++n) {
       made.layers.emplace_back();
       const Reach reach{pass.length < 0 ? static_cast<Index>(x.size()) : pass.length, n, &pass,
                         &made.layers.back(), &read};
       x = layer("layers." + std::to_string(n) + ".", x, reach);
+      visit(reach, ModelSite::kResidual, x);
       made.layers.back().residual = x;
+      if (pass.visit && c_.head) {
+        Rows lens = logits(x);
+        visit(reach, ModelSite::kLogits, lens);
+      }
     }
     made.hidden = last_norm(x);
+    if (pass.visit) {
+      pass.visit(ModelSite::kFinal, 0, -1, made.hidden);
+    }
     made.logits = logits(x);
     return made;
   }
@@ -199,6 +218,11 @@ class Model {
     return x;
   }
 
+  /// Whether query i of a layer may read key j.
+  [[nodiscard]] bool may_read(Index i, Index j, Index layer, Index length) const {
+    return may_read(i, j, Reach{.length = length, .layer = layer});
+  }
+
   /// What a block is asked besides its stream.
   struct Reach {
     Index length = 0;              ///< keys that are read
@@ -208,6 +232,60 @@ class Model {
     const Rows* source = nullptr;  ///< what cross-attention reads, if there is any
     bool crosses = false;          ///< every key is read, wherever it stands
   };
+  static void visit(const Reach& reach, ModelSite site, Rows& rows, Index head = -1) {
+    if (reach.pass && reach.pass->visit) {
+      reach.pass->visit(site, reach.layer, head, rows);
+    }
+  }
+  /// The same of heads that lie side by side.
+  void visit_heads(const Reach& reach, ModelSite site, Rows& rows, std::size_t width) const {
+    for (std::size_t at = 0; reach.pass && reach.pass->visit && at < rows[0].size(); at += width) {
+      Rows own;
+      for (const std::vector<double>& row : rows) {
+        own.push_back(
+            {row.begin() + static_cast<Index>(at), row.begin() + static_cast<Index>(at + width)});
+      }
+      visit(reach, site, own, static_cast<Index>(at / width));
+      for (std::size_t t = 0; t < rows.size(); ++t) {
+        std::copy(own[t].begin(), own[t].end(), rows[t].begin() + static_cast<Index>(at));
+      }
+    }
+  }
+  /// What rows of one head give, x W_O of its rows of W_O.
+  [[nodiscard]] Rows brought(const std::string& at, const Rows& x, Index x_head, Index head) const {
+    const auto d = static_cast<std::size_t>(c_.d_k);
+    const std::vector<double>& wo = get(at + "wo");
+    Rows y(x.size(), std::vector<double>(width()));
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      for (std::size_t j = 0; j < width(); ++j) {
+        for (std::size_t i = 0; i < d; ++i) {
+          y[t][j] += x[t][static_cast<std::size_t>(x_head) * d + i] *
+                     wo[(static_cast<std::size_t>(head) * d + i) * width() + j];
+        }
+      }
+    }
+    return y;
+  }
+  void visit_brought(const std::string& at, const Rows& v, const Rows& z,
+                     const Reach& reach) const {
+    for (Index h = 0; reach.pass && reach.pass->visit && h < c_.num_heads; ++h) {
+      Rows gives = brought(at, z, h, h);
+      visit(reach, ModelSite::kHeads, gives, h);
+      const Rows lengths = brought(at, v, h / (c_.num_heads / c_.num_kv_heads), h);
+      Rows weights = reach.trace->weights[static_cast<std::size_t>(h)];
+      for (std::vector<double>& row : weights) {
+        for (std::size_t j = 0; j < row.size(); ++j) {
+          double squares = 0.0;
+          for (const double x : lengths[j]) {
+            squares += x * x;
+          }
+          row[j] *= std::sqrt(squares);
+        }
+      }
+      visit(reach, ModelSite::kNormWeights, weights, h);
+    }
+  }
+
   /// What attention of x on `context` adds to the stream.
   [[nodiscard]] Rows attention(const std::string& at, const Rows& x, const Rows& context,
                                const Reach& reach) const {
@@ -224,6 +302,10 @@ class Model {
     turn(q, reach.layer);
     turn(k, reach.layer);
     normalize(c_.qk_norm_of == QkNorm::kRotated);
+    const auto width_of_head = static_cast<std::size_t>(c_.d_k);
+    visit_heads(reach, ModelSite::kQ, q, width_of_head);
+    visit_heads(reach, ModelSite::kK, k, width_of_head);
+    visit_heads(reach, ModelSite::kV, v, width_of_head);
     store(k);
     store(v);
     if (reach.trace) {
@@ -235,12 +317,15 @@ class Model {
     for (Index head = 0; head < c_.num_heads; ++head) {
       attend(head, q, k, v, reach, out);
     }
+    visit_heads(reach, ModelSite::kZ, out, width_of_head);
+    visit_brought(at, v, out, reach);
     return map(at + "wo", at + "bo", out);
   }
 
-  [[nodiscard]] Rows feed_forward(const std::string& at, const Rows& x) const {
+  [[nodiscard]] Rows feed_forward(const std::string& at, const Rows& x,
+                                  const Reach* reach = nullptr) const {
     if (c_.num_experts == 0) {
-      return maps(at, x);
+      return maps(at, x, reach);
     }
     const Rows logits = map(at + "router", "", x);
     std::vector<Rows> made;
@@ -270,7 +355,8 @@ class Model {
   }
 
   /// The maps of a feed-forward layer, or of an expert.
-  [[nodiscard]] Rows maps(const std::string& at, const Rows& x) const {
+  [[nodiscard]] Rows maps(const std::string& at, const Rows& x,
+                          const Reach* reach = nullptr) const {
     Rows h = map(at + "w1", at + "b1", x);
     const bool gated =
         c_.activation >= ModelActivation::kSwiglu && c_.activation != ModelActivation::kRelu2;
@@ -280,6 +366,9 @@ class Model {
         h[t][j] = act(c_.activation, g[t][j]) * (gated ? h[t][j] : 1.0);
       }
     }
+    if (reach) {
+      visit(*reach, ModelSite::kNeurons, h);
+    }
     return map(at + "w2", at + "b2", h);
   }
 
@@ -288,29 +377,42 @@ class Model {
     const auto normal = [&](const char* name, const Rows& r) {
       return norm(at + name + ".gamma", at + name + ".beta", r);
     };
-    const auto attends = [&](const Rows& r) { return attention(at + "attention.", r, r, reach); };
-    const auto feeds = [&](const Rows& r) { return feed_forward(at + "feedForward.", r); };
+    const bool after = c_.norm == NormPlacement::kAfter;
+    const auto added = [&](ModelSite site, const char* name, Rows r) {
+      r = c_.post_norms || after ? normal(name, r) : r;
+      visit(reach, site, r);
+      return r;
+    };
+    const auto attends = [&](const Rows& r) {
+      return added(ModelSite::kAttention, "postNorm1", attention(at + "attention.", r, r, reach));
+    };
+    const auto feeds = [&](const Rows& r) {
+      return added(ModelSite::kFeedForward, "postNorm2",
+                   feed_forward(at + "feedForward.", r, &reach));
+    };
+    const auto middle = [&](Rows r) {
+      visit(reach, ModelSite::kMiddle, r);
+      return r;
+    };
     const bool two = c_.d_feed_forward > 0;
     if (c_.norm == NormPlacement::kPost) {
-      const Rows y = normal("norm1", sum(x, attends(x)));
+      const Rows y = middle(normal("norm1", sum(x, attends(x))));
       return two ? normal("norm2", sum(y, feeds(y))) : y;
     }
-    const bool after = c_.norm == NormPlacement::kAfter;
-    const auto added = [&](const char* name, const Rows& r) {
-      return c_.post_norms || after ? normal(name, r) : r;
-    };
     const auto read = [&](const char* name, const Rows& r, bool has) {
       return after || !has ? r : normal(name, r);
     };
     const bool first = c_.first_norm || reach.layer > 0;
-    Rows y = sum(x, added("postNorm1", attends(read("norm1", x, first))));
+    Rows y = middle(sum(x, attends(read("norm1", x, first))));
     if (c_.encoder_layers > 0) {
       const Rows& from = *reach.source;
       const Reach all{.length = static_cast<Index>(from.size()), .crosses = true};
-      y = sum(y, attention(at + "cross.", normal("normCross", y), from, all));
+      Rows crossed = attention(at + "cross.", normal("normCross", y), from, all);
+      visit(reach, ModelSite::kCross, crossed);
+      y = sum(y, crossed);
     }
     const Rows& beside = c_.parallel_residual ? x : y;
-    return two ? sum(y, added("postNorm2", feeds(read("norm2", beside, true)))) : y;
+    return two ? sum(y, feeds(read("norm2", beside, true))) : y;
   }
 
  private:
@@ -453,33 +555,46 @@ class Model {
     const auto to = static_cast<std::size_t>(head) * d;
     const auto from = static_cast<std::size_t>(head / (c_.num_heads / c_.num_kv_heads)) * d;
     const bool ablated = reach.pass && reach.pass->ablated.contains({reach.layer, head});
-    Rows weights(q.size(), std::vector<double>(k.size()));
-    std::vector<double> entropy(q.size());
+    Rows scores(q.size(), std::vector<double>(k.size(), -INFINITY));
     for (std::size_t i = 0; i < q.size(); ++i) {
-      double most = -INFINITY;
-      double total = 0.0;
-      std::vector<double> scores(k.size(), -INFINITY);
       for (std::size_t j = 0; j < k.size(); ++j) {
         if (may_read(static_cast<Index>(i), static_cast<Index>(j), reach)) {
           const double distance = static_cast<double>(j) - static_cast<double>(i);
-          scores[j] = score(q[i], k[j], head, distance, reach.crosses);
-          most = std::max(most, scores[j]);
+          scores[i][j] = score(q[i], k[j], head, distance, reach.crosses);
         }
       }
-      for (std::size_t j = 0; j < k.size() && most > -INFINITY; ++j) {
-        total += weights[i][j] = std::exp(scores[j] - most);
+    }
+    visit(reach, ModelSite::kScores, scores, head);
+    Rows weights = scores;
+    for (std::vector<double>& row : weights) {
+      const double most = *std::max_element(row.begin(), row.end());
+      double total = 0.0;
+      for (double& x : row) {
+        total += x = most > -INFINITY ? std::exp(x - most) : 0.0;
       }
-      for (std::size_t j = 0; j < k.size() && total > 0; ++j) {
-        const double w = weights[i][j] /= total;
-        entropy[i] -= w > 0 ? w * std::log(w) : 0.0;
-        for (std::size_t e = 0; e < d && !ablated; ++e) {
+      for (double& x : row) {
+        x = total > 0 ? x / total : 0.0;
+      }
+    }
+    visit(reach, ModelSite::kWeights, weights, head);
+    Rows entropy(q.size(), std::vector<double>(1));
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      for (std::size_t j = 0; j < k.size(); ++j) {
+        const double w = weights[i][j];
+        entropy[i][0] -= w != 0 ? w * std::log(w) : 0.0;
+        for (std::size_t e = 0; e < d && !ablated && w != 0; ++e) {
           out[i][to + e] += w * v[j][from + e];
         }
       }
     }
+    visit(reach, ModelSite::kEntropy, entropy, head);
     if (reach.trace) {
       reach.trace->weights.push_back(std::move(weights));
-      reach.trace->entropy.push_back(std::move(entropy));
+      std::vector<double> nats;
+      for (const std::vector<double>& row : entropy) {
+        nats.push_back(row[0]);
+      }
+      reach.trace->entropy.push_back(std::move(nats));
     }
   }
 
