@@ -64,10 +64,14 @@ class Copying {
     const Index of_kv = c_.num_kv_heads * c_.d_k;
     const Index group = c_.num_heads / c_.num_kv_heads;
     const Index of_head = count * c_.d_model;
-    const HeadProduct product(*state_.kernels, layer_.attention.wo, c_.d_k, pool_, products_);
-    product.multiply(count, [&](Index h) noexcept {
-      return HeadProduct::Head{v_ + h / group * c_.d_k, of_kv, y_ + h * of_head, c_.d_model};
-    });
+    const HeadProduct product{layer_.attention.wo, c_.d_k, pool_, products_};
+    product.multiply(*state_.kernels, {.rows = count,
+                                       .x = v_,
+                                       .x_stride = of_kv,
+                                       .group = group,
+                                       .y = y_,
+                                       .y_stride = c_.d_model,
+                                       .y_head_stride = of_head});
     for (Index h = 0; h < c_.num_heads; ++h) {
       float* y = y_ + h * of_head;
       if (layer_.config.norms.output) {
@@ -159,7 +163,8 @@ class Copying {
       equal += logits[i] == logits[id] ? 1 : 0;
     }
     const auto others = static_cast<double>(std::max<Index>(c_.vocabulary - 1, 1));
-    return static_cast<float>(1.0 - static_cast<double>(2 * greater + std::max<Index>(equal, 0)) / others);
+    return static_cast<float>(1.0 - static_cast<double>(2 * greater + std::max<Index>(equal, 0)) /
+                                        others);
   }
 
   const ModelState& state_;

@@ -33,15 +33,16 @@ void ModelPass::read_heads(Index n, const Rows& rows) noexcept {
   }
   const auto [first, last] = sites_.rows_read(*reading);
   const Index width = c_.num_heads * c_.d_k;
-  const HeadProduct product(*state_.kernels, state_.layers[n].attention.wo, c_.d_k, pool_,
-                            products_);
+  const HeadProduct product{state_.layers[n].attention.wo, c_.d_k, pool_, products_};
   for (Index b = 0; first < last && b < needs_.batch; ++b) {
     const Index row = b * rows.per_batch + first - sites_.piece().begin - rows.first;
-    product.multiply(last - first, [&](Index h) noexcept {
-      return HeadProduct::Head{o_ + row * width + h * c_.d_k, width,
-                               reading->to.at(b, h, first - reading->row_begin),
-                               reading->to.stride(2)};
-    });
+    product.multiply(*state_.kernels, {.rows = last - first,
+                                       .x = o_ + row * width,
+                                       .x_stride = width,
+                                       .group = 1,
+                                       .y = reading->to.at(b, 0, first - reading->row_begin),
+                                       .y_stride = reading->to.stride(2),
+                                       .y_head_stride = reading->to.stride(1)});
   }
 }
 
@@ -52,8 +53,7 @@ void ModelPass::weigh_by_norms(Index n, const TensorView<float>& weights) noexce
   const Index of_row = c_.num_heads * c_.d_model;
   const Index group = c_.num_heads / c_.num_kv_heads;
   const KvCache* cache = this->cache(n);
-  const HeadProduct product(*state_.kernels, state_.layers[n].attention.wo, c_.d_k, pool_,
-                            products_);
+  const HeadProduct product{state_.layers[n].attention.wo, c_.d_k, pool_, products_};
   for (Index b = 0; b < weights.extent(0); ++b) {
     for (Index first = 0; first < keys; first += kNormKeys) {
       const Index count = std::min(kNormKeys, keys - first);
@@ -64,9 +64,13 @@ void ModelPass::weigh_by_norms(Index n, const TensorView<float>& weights) noexce
         KvCacheAccess::rows(*cache).read_value(KvCacheAccess::v_blocks(*cache, b, kv),
                                                first + i / c_.num_kv_heads, values_ + i * c_.d_k);
       }
-      product.multiply(count, [&](Index h) noexcept {
-        return HeadProduct::Head{v + h / group * c_.d_k, of_kv, brought_ + h * c_.d_model, of_row};
-      });
+      product.multiply(*state_.kernels, {.rows = count,
+                                         .x = v,
+                                         .x_stride = of_kv,
+                                         .group = group,
+                                         .y = brought_,
+                                         .y_stride = of_row,
+                                         .y_head_stride = c_.d_model});
       for (Index i = 0; i < count * c_.num_heads; ++i) {
         const float* row = brought_ + i * c_.d_model;
         double squares = 0.0;

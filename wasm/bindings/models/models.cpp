@@ -16,6 +16,12 @@ ModelSession* session_of(Conversation* conversation) noexcept {
   return conversation ? &conversation->session : nullptr;
 }
 
+/// Results of two words each.
+TensorView<double> doubles_in(const Array<float>& words,
+                              std::initializer_list<Index> shape) noexcept {
+  return {reinterpret_cast<double*>(words.view().data), shape};
+}
+
 SamplingOptions sampling_options(const SamplingFields& given) noexcept {
   return {.temperature = static_cast<float>(given.temperature),
           .top_k = given.top_k,
@@ -97,6 +103,31 @@ Status forwardModel(const ForwardModelFields& given) noexcept {
                                   .begin = {given.begin.fields.stream, given.begin.fields.layer}};
   Status status = sites.fill(*given.model, args);
   return status.ok() ? given.model->forward(args, scratch()) : status;
+}
+
+Status attributeModel(const AttributeModelFields& given) noexcept {
+  const LanguageModelConfig& config = given.model->config();
+  Sites sites(given.sites);
+  LanguageModel::AttributeArgs args{
+      .pass = {.ids = given.ids,
+               .token_types = given.token_types,
+               .key_lengths = given.key_lengths,
+               .session = session_of(given.session),
+               .begin = {given.begin.fields.stream, given.begin.fields.layer}},
+      .batch = given.batch,
+      .row = given.row,
+      .answer = given.answer,
+      .instead = given.instead,
+      .parts = doubles_in(given.parts, {config.num_layers, config.num_heads + 3}),
+      .rest = doubles_in(given.rest, {3})};
+  Status status = sites.fill(*given.model, args.pass);
+  return status.ok() ? given.model->attribute(args, scratch()) : status;
+}
+
+Status copyingModel(const CopyingModelFields& given) noexcept {
+  return given.model->copying(
+      {.layer = given.layer, .ids = given.ids, .stream = given.stream, .scores = given.scores},
+      scratch());
 }
 
 Status generateToken(const GenerateTokenFields& given) noexcept {

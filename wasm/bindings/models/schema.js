@@ -167,6 +167,38 @@ export const operators = /** @type {const} */ ({
       begin: { group: 'modelBegin', optional: true },
     },
   },
+  // What each part of the stream gives of a logit, or of one less another (`instead`, below 0: none), at a token (`row`, below 0:
+  // the last) of a row of the batch. Numbers that are found are float64, of two words each: `parts` [layers, heads + 3] has the
+  // heads, what else attention adds, cross-attention and the feed-forward layer; `rest` [3] the embedding, the rest and the total.
+  attributeModel: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      ids: 'ints',
+      tokenTypes: 'ints',
+      keyLengths: 'ints',
+      session: { object: 'Conversation' },
+      // Its edits alone.
+      sites: { group: 'modelSites' },
+      begin: { group: 'modelBegin', optional: true },
+      batch: 'whole',
+      row: 'whole',
+      answer: 'whole',
+      instead: 'whole',
+      parts: 'results',
+      rest: 'results',
+    },
+  },
+  // Of each token (`stream` [tokens, dModel], or its embedding) and head of a layer: the place of its own logit through the head,
+  // from -1 to 1, [tokens, heads].
+  copyingModel: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      layer: 'whole',
+      ids: 'ints',
+      stream: 'floats',
+      scores: 'results',
+    },
+  },
   // A pass, and a token that follows the last of `ids`: it and the logarithm of its probability.
   generateToken: {
     fields: {

@@ -27,14 +27,20 @@ class Made {
 /// The readings, edits and lenses of a call, as schema.js describes their rows.
 class Sites {
  public:
-  explicit Sites(const ModelSitesFields& given) noexcept
+  // Not inlined, as several operators make one.
+  [[gnu::noinline]] explicit Sites(const ModelSitesFields& given) noexcept
       : given_(given),
         readings_(rows_of(given.reads, kReadWords)),
         edits_(rows_of(given.edits, kEditWords)),
         lenses_(rows_of(given.lenses, kReadWords)) {}
 
+  Sites(const Sites&) = delete;
+  Sites& operator=(const Sites&) = delete;
+  [[gnu::noinline]] ~Sites() = default;
+
   /// Fills in `args`, which has its ids and session, or refuses. The lists live as long as this.
-  Status fill(const LanguageModel& model, LanguageModel::ForwardArgs& args) noexcept {
+  [[gnu::noinline]] Status fill(const LanguageModel& model,
+                                LanguageModel::ForwardArgs& args) noexcept {
     if (!readings_.made() || !edits_.made() || !lenses_.made()) {
       return Status::error(StatusCode::kOutOfMemory,
                            "out of memory: the sites of a pass could not be listed");
