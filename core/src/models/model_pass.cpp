@@ -227,8 +227,18 @@ PassHeads ModelPass::heads(const ModelPiece& piece, const Rows& rows) const noex
           .first = rows.first};
 }
 
-/// Attention of layer n, once for each of the arrays of rows of keys that are read, and once without them.
+/// Attention of layer n.
 void ModelPass::attend(Index n, const PassHeads& heads) noexcept {
+  if (sites_.visits_rows()) {
+    attend_and_read(n, heads);
+    return;
+  }
+  plan_.attend(heads, state_.layers[n].config.attention, cache(n), {}, workspace_);
+  workspace_.rewind(mark_);
+}
+
+/// The same, once for each of the arrays of rows of keys that are read, and once without them.
+void ModelPass::attend_and_read(Index n, const PassHeads& heads) noexcept {
   using enum ModelSite;
   PassHeads each = heads;
   each.changes = sites_.changes();

@@ -66,6 +66,7 @@ class ModelPass {
     return args_.session ? &args_.session->caches_[n] : nullptr;
   }
   void attend(Index n, const PassHeads& heads) noexcept;
+  void attend_and_read(Index n, const PassHeads& heads) noexcept;
   void cross(Index n, const ModelPiece& piece, const float* x, const Rows& rows) noexcept;
 
   void activate(float* h, Index elements) const noexcept;

@@ -69,12 +69,15 @@ void PassSites::select(Index n, const ModelPiece& piece) noexcept {
 }
 
 const ModelReading* PassSites::reading(ModelSite site) const noexcept {
+  if (!visits(site)) {
+    return nullptr;
+  }
   const bool everywhere = site == ModelSite::kEmbed || site == ModelSite::kFinal;
   const Index layer = everywhere ? kNoLayer : layer_;
   const auto found = std::find_if(
       readings_.begin(), readings_.end(),
       [&](const ModelReading& each) { return each.site == site && each.layer == layer; });
-  return visits(site) && found != readings_.end() ? &*found : nullptr;
+  return found != readings_.end() ? &*found : nullptr;
 }
 
 std::pair<Index, Index> PassSites::rows_read(const ModelReading& reading) const noexcept {

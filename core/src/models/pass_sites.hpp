@@ -40,6 +40,11 @@ class PassSites final : public HeadRowChanges {
 
   /// Whether anything is read or changed at a site.
   [[nodiscard]] bool visits(ModelSite site) const noexcept { return (visited_ & bit(site)) != 0; }
+  /// Whether rows of scores or weights are, or what is made of them.
+  [[nodiscard]] bool visits_rows() const noexcept {
+    using enum ModelSite;
+    return (visited_ & (bit(kScores) | bit(kWeights) | bit(kEntropy) | bit(kNormWeights))) != 0;
+  }
   /// Changes what is at the site, then reads it.
   void visit(ModelSite site, const SiteRows& rows) const noexcept {
     if (visits(site)) {
