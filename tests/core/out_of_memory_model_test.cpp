@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "language_model_check.hpp"
+#include "model_sites.hpp"
 #include "out_of_memory.hpp"
 #include "qkv/language_model.hpp"
 #include "qkv/sampling.hpp"
@@ -90,6 +91,77 @@ TEST_CASE("out of memory: a pass takes its memory before it writes anything", "[
     }
     require_survives("bert", 1, [&] { return pass("bert", format, false); });
   }
+}
+
+/// A pass that reads every site, changes scores and weights, and tells guesses.
+Operation sites(const char* name) {
+  struct Sites {
+    explicit Sites(const char* family)
+        : filled(family, WeightFormat::kInt8),
+          call(filled.model, filled.tokens),
+          arrays(filled.model, call.args, places_of(filled.weights.config())),
+          ids(2 * 9 * 2),
+          shares(ids.size()) {
+      call.args.readings = arrays.readings;
+      call.args.edits = edits;
+      if (filled.weights.config().head) {
+        lens = {.layer = 1,
+                .ids = {ids.data(), {2, 9, 2}},
+                .probabilities = {shares.data(), {2, 9, 2}}};
+        call.args.lenses = {&lens, 1};
+      }
+    }
+    Filled filled;
+    ModelCall call;
+    SiteArrays arrays;
+    std::vector<std::int32_t> ids;
+    std::vector<float> shares;
+    ModelLens lens;
+    ModelEdit edits[2] = {{.site = ModelSite::kScores, .layer = 1, .scale = 0.5F},
+                          {.site = ModelSite::kWeights, .layer = 0, .scale = 0.5F}};
+  };
+  auto p = std::make_shared<Sites>(name);
+  return {[=] { return p->filled.model.forward(p->call.args, p->filled.workspace); },
+          [=] {
+            const std::vector<float> results = p->call.results.all();
+            const std::vector<float> read = p->arrays.all();
+            return joined({&results, &read, &p->shares});
+          }};
+}
+
+TEST_CASE("out of memory: sites are read and changed in a whole pass or not at all",
+          "[model][memory]") {
+  for (const char* name : {"gemma2", "bert"}) {
+    require_survives("sites", 1, [&] { return sites(name); });
+  }
+}
+
+TEST_CASE("out of memory: logits are taken apart, and heads compared, whole or not at all",
+          "[model][memory]") {
+  require_survives("attribute", 1, [] {
+    auto p = std::make_shared<Filled>("gemma2", WeightFormat::kInt8);
+    auto parts = std::make_shared<std::vector<double>>(3 * 7 + 3);
+    return Operation{[=] {
+                       LanguageModel::AttributeArgs args{
+                           .pass = {.ids = {p->tokens.ids.data(), {2, 9}}},
+                           .answer = 1,
+                           .parts = {parts->data(), {3, 7}},
+                           .rest = {parts->data() + 21, {3}}};
+                       return p->model.attribute(args, p->workspace);
+                     },
+                     [=] { return std::vector<float>(parts->begin(), parts->end()); }};
+  });
+  require_survives("copying", 1, [] {
+    auto p = std::make_shared<Filled>("gemma2", WeightFormat::kInt8);
+    auto scores = std::make_shared<std::vector<float>>(18 * 4);
+    return Operation{[=] {
+                       return p->model.copying({.layer = 1,
+                                                .ids = {p->tokens.ids.data(), {18}},
+                                                .scores = {scores->data(), {18, 4}}},
+                                               p->workspace);
+                     },
+                     [=] { return *scores; }};
+  });
 }
 
 /// A prompt of several pieces in a session of bfloat16, which takes its memory before the first of them: that of the
