@@ -281,7 +281,7 @@ TEST_CASE("LanguageModel::forward: lenses and beginnings that do not fit are ref
                            a.readings.clear();
                            a.edits.clear();
                          },
-                         {StatusCode::kUnsupported, "lenses[0]", "kLogits", "no head"}},
+                         {kInvalid, "lenses[0]", "kLogits", "no head"}},
                         {[](Asked& a) {
                            static const std::vector<std::int32_t> types(14, 0);
                            a.readings.clear();

@@ -254,7 +254,7 @@ class LanguageModel {
   /// nothing, a site of a layer that is read twice, an empty or unfinished model, an empty session, a session of another model or
   /// for an encoder, no session or one without a source where there is an encoder, key_lengths with a session, token_types, logits or
   /// surprisal without a table or head for them, results that share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
-  /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
+  /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (a site that the model lacks, other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// What attribute() reads and writes.

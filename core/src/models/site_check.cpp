@@ -55,8 +55,10 @@ Status check_place(const Caller& caller, const SiteCall& call, const Argument& n
                   name, static_cast<Index>(site), Index{kModelSites - 1});
   }
   if (const char* why = lack_of(call.config, site)) {
-    return refuse(StatusCode::kUnsupported, caller, "the site of {} is {}, expected another: {}",
-                  name, name_of(site), Verbatim{why});
+    // As logits are refused that are asked for as a result.
+    const bool of_head = site == ModelSite::kLogits;
+    return refuse(of_head ? StatusCode::kInvalidArgument : StatusCode::kUnsupported, caller,
+                  "the site of {} is {}, expected another: {}", name, name_of(site), Verbatim{why});
   }
   const Index layers = has_layer(site) ? call.config.num_layers : 1;
   if (layer < 0 || layer >= layers) {
