@@ -82,12 +82,14 @@ qkv_header_dependency(
   https://github.com/xtensor-stack/xsimd/archive/13.2.0.tar.gz
   edd8cd3d548c185adc70321c53c36df41abe64c1fe2c67bc6d93c3ecda82447a include)
 
-if(QKV_BUILD_TESTS)
+if(QKV_BUILD_TESTS OR QKV_SPECTRA)
   qkv_header_dependency(
     Eigen3::Eigen Eigen3 "3.4;5" EIGEN_INCLUDE_DIR
     https://gitlab.com/libeigen/eigen/-/archive/3.4.0/eigen-3.4.0.tar.bz2
     b4c198460eba6f28d34894e3a5710998818515104d6e74e5cc331ce31e46e626 "")
+endif()
 
+if(QKV_BUILD_TESTS)
   qkv_header_dependency(
     nlohmann_json::nlohmann_json nlohmann_json 3.9 JSON_INCLUDE_DIR
     https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz

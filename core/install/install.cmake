@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/qkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(
-  TARGETS qkv qkv_train
+  TARGETS ${libraries}
   EXPORT qkv-targets
   INCLUDES
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -41,7 +41,7 @@ set(pc_libdir "\${prefix}")
 cmake_path(APPEND pc_libdir "${CMAKE_INSTALL_LIBDIR}")
 set(pc_includedir "\${prefix}")
 cmake_path(APPEND pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
-foreach(name qkv qkv_train)
+foreach(name IN LISTS libraries)
   configure_file(install/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

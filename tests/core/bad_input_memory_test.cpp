@@ -135,12 +135,6 @@ const std::vector<Operator>& operators() {
        {{"weights", {1, 2, 4, 4}, {}, {kAny, kAny, kAny, kAny}}, {"out", {4, 4}, kOut}},
        [](auto& c) { return attention_rollout(c.v[0], c.v[1], c.workspace); },
        true},
-      {"effective_rank",
-       {{"left", {2, 3, 4}, {.any_strides = true}, {kAny, kAny, kAny}},
-        {"right", {2, 4, 5}, {.any_strides = true}, {2, 4, kAny}},
-        {"out", {2}, kOut}},
-       [](auto& c) { return effective_rank(c.v[0], c.v[1], c.v[2], c.workspace); },
-       true},
       {"FeedForward::forward",
        {{"x", {2, 3, 4}, kDense, {kAny, kAny, 4}}, {"y", {2, 3, 4}, kInPlace}},
        [](auto& c) {

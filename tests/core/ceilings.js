@@ -18,6 +18,8 @@ const runs = [
     'neon64',
     ['qemu-aarch64-static', `build/native-arm64/tests/${name}`],
   ]),
+  ['scalar', ['build/native/tests/qkv_spectra_tests']],
+  ['wasm-simd128', wasm('qkv_spectra_tests_simd')],
   ['wasm-simd128', wasm('qkv_tests_simd')],
   ['wasm-relaxed-simd', wasm('qkv_tests_relaxed')],
   ['wasm-simd128', wasm('qkv_train_tests_simd')],

@@ -188,15 +188,6 @@ Operation rollout_operation() {
           [p] { return Scratch{p->workspace.capacity_bytes(), &p->workspace}; }};
 }
 
-Operation rank_operation() {
-  auto p = std::make_shared<Arrays>(2 * 5 * 3);
-  return {[p] {
-            return effective_rank({p->in.data(), {2, 5, 3}}, {p->in.data(), {2, 3, 5}},
-                                  {p->out.data(), {2}}, p->workspace);
-          },
-          [p] { return p->out; }};
-}
-
 /// A call in a workspace that has already served a smaller one, and grows.
 Operation growing_workspace() {
   Operation operation = attention_operation([](Problem& p) {
@@ -246,7 +237,6 @@ TEST_CASE("out of memory: every request of every operation may fail", "[memory][
   survives("TransformerBlock::forward, decoder", 1, [&] { return block_pass(swiglu); });
   survives("rotary_embedding", 1, rotary_operation);
   survives("attention_rollout", 1, rollout_operation);
-  survives("effective_rank", 1, rank_operation);
   std::printf("out of memory: %d requests failed, one at a time\n", requests);
 }
 

@@ -14,7 +14,7 @@ export async function inLanes(items, work, lanes = availableParallelism()) {
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-const suites = ['qkv_tests', 'qkv_train_tests'];
+const suites = ['qkv_tests', 'qkv_train_tests', 'qkv_spectra_tests'];
 
 /** The first of these runs that is red, or the last; green without any. */
 async function untilRed(runs) {
@@ -26,7 +26,7 @@ async function untilRed(runs) {
   return result;
 }
 
-/** The two C++ libraries, on one instruction set. What is not of the training library has tests in both suites. */
+/** The C++ libraries, on one instruction set. What is of no library beside the first has tests in all suites. */
 class Core {
   name = 'core';
 
@@ -45,7 +45,8 @@ class Core {
   }
 
   test(copy, fault) {
-    const asked = /\btrain\//.test(fault?.file ?? '') ? suites.slice(1) : suites;
+    const own = /\b(train|spectra)\//.exec(fault?.file ?? '')?.[1];
+    const asked = own ? suites.filter((name) => name.includes(own)) : suites;
     return untilRed(
       asked.map((name) => () => copy.suite(name, faultIsa, { fault: fault?.number })),
     );

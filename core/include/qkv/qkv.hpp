@@ -1,5 +1,5 @@
 /// @file
-/// Everything but what needs Eigen (qkv/eigen.hpp) and what starts threads (qkv/threads.hpp).
+/// Everything of the library but what needs Eigen (qkv/eigen.hpp) and what starts threads (qkv/threads.hpp).
 
 /// @namespace qkv
 /// Scaled dot-product attention, the layers that use it, and positional encodings.

@@ -68,23 +68,10 @@ void rollout_call(Input& in) {
                 }});
 }
 
-void rank_call(Input& in) {
-  Arena arena(in);
-  const Index matrices = in.in(0, 3);
-  const Index k = in.in(0, 9);
-  const auto left = arena.in({matrices, in.in(0, 9), k}, {.unconstrained = 2});
-  const auto right = arena.in({matrices, k, in.in(0, 9)}, {.unconstrained = 4});
-  const auto out = arena.out({matrices});
-  judge(arena, {.function = "effective_rank", .arguments = {"left", "right", "out "}, .run = [&] {
-                  Workspace workspace;
-                  return effective_rank(left, right, out, workspace);
-                }});
-}
-
 }  // namespace
 }  // namespace qkv::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  return call_one_of({entropy_call, statistics_call, rollout_call, rank_call}, data, size);
+  return call_one_of({entropy_call, statistics_call, rollout_call}, data, size);
 }

@@ -42,14 +42,26 @@ inline double head_statistic(Index tq, Index tk, double size) {
 inline double rollout(Index layers, Index heads, Index t, double exact) {
   return (kU + static_cast<double>(layers * (heads + 2 * t + 8)) * 0x1p-52) * exact + 0x1p-150;
 }
-/// Of a singular value of a product, from the Frobenius norms of its factors (qkv/circuits.hpp).
-inline double singular_value(Index k, double left, double right) {
-  return 64 * static_cast<double>(k) * 0x1p-53 * left * right;
+/// qkv/spectra.hpp: of a singular value of a product, from those of its factors' sizes |left|_F |right|_F.
+inline double singular_value(Index k, double exact, double sizes) {
+  return kU * exact + 64 * static_cast<double>(k) * 0x1p-53 * sizes;
+}
+/// Of each number of the product that r singular values and vectors make.
+inline double singular_vectors(Index k, Index r, double sizes) {
+  return (0x1p-22 * static_cast<double>(r) + 64 * static_cast<double>(k) * 0x1p-53) * sizes;
+}
+/// How far the smaller product may be from a matrix that has an eigenvalue of this size.
+inline double eigenvalue(Index m, Index k, double size, double sizes) {
+  return 2 * kU * size + static_cast<double>(m + 64 * k) * 0x1p-53 * sizes;
+}
+/// Of a variance of [n, d] rows, whose columns have together the variance `all`.
+inline double variance(Index n, Index d, double exact, double all) {
+  return kU * exact + 16 * static_cast<double>(n + d) * 0x1p-53 * all;
 }
 /// Of an effective rank of products of [., k] and [k, .]; `size` is |left|_F |right|_F by the sum of the singular values.
 inline double effective_rank(Index k, double size, double exact) {
   const auto most = static_cast<double>(k);
-  const double t = 2 * most * singular_value(k, size, 1.0);
+  const double t = 2 * most * singular_value(k, 0.0, size);
   return (kU + std::expm1(t * std::log(most / t) + (most + 8) * 0x1p-48)) * exact;
 }
 
