@@ -1,4 +1,4 @@
-// What follows from wasm/bindings/schema.js, models/schema.js and train/schema.js beside it: the C++ header that CMake has
+// What follows from wasm/bindings/schema.js and models/schema.js, train/schema.js and spectra/schema.js beside it: the C++ header that CMake has
 // written (node tools/abi.js <file> <module>), the layouts that the bundler puts into the package for
 // wasm/src/memory/abi.ts, and the methods of qkv/worker.
 import { createHash } from 'node:crypto';
@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as schemaFile from '../wasm/bindings/schema.js';
 import * as modelsFile from '../wasm/bindings/models/schema.js';
+import * as spectraFile from '../wasm/bindings/spectra/schema.js';
 import * as trainFile from '../wasm/bindings/train/schema.js';
 
 /**
@@ -29,8 +30,11 @@ export const schema = join(schemaFile, modelsFile);
 /** That of `qkv/train`: the operators of `qkv`, by the same numbers, and after them those that train. */
 export const trainSchema = join(schemaFile, modelsFile, trainFile);
 
+/** That of `qkv/spectra`, which has operators of its own alone. */
+export const spectraSchema = join(spectraFile);
+
 /** Each by the name of its files. */
-const schemas = { qkv: schema, 'qkv-train': trainSchema };
+const schemas = { qkv: schema, 'qkv-train': trainSchema, 'qkv-spectra': spectraSchema };
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const pascal = (name) => name.replace(/(?:^|_)([a-z])/g, (_, letter) => letter.toUpperCase());
@@ -118,6 +122,9 @@ export const modelsAbi = () => partOf(schema, modelsFile);
 
 /** What it defines as QKV_TRAIN_ABI. */
 export const trainAbi = () => partOf(trainSchema, trainFile);
+
+/** What it defines as QKV_SPECTRA_ABI. */
+export const spectraAbi = () => abiOf(spectraSchema);
 
 /** The parameters of the methods that qkv/worker has, which the bundler defines as QKV_METHODS. */
 export function methodsOf({ operators, otherMethods }) {

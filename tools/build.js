@@ -40,7 +40,10 @@ export const builds = {
     run: () => cmake('native-arm64', ['qkv_tests', 'qkv_train_tests']),
   },
   'wasm-tests': { after: ['modules'], run: wasmTests },
-  sanitized: { after: ordinary, run: () => cmake('native', ['qkv_tests_sanitized']) },
+  sanitized: {
+    after: ordinary,
+    run: () => cmake('native', ['qkv_tests_sanitized', 'qkv_spectra_tests_sanitized']),
+  },
   'sanitized-train': {
     after: [...ordinary, 'sanitized', 'fuzz'],
     run: () => cmake('native', ['qkv_train_tests_sanitized']),

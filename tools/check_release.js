@@ -12,7 +12,7 @@ import { dist, programs } from './shipped.js';
 function versionsIn(name, bytes) {
   const text = bytes.toString('latin1');
   const says = name.endsWith('.wasm')
-    ? /qkv(?:-train)? (\d[\w.-]*) (?:simd|relaxed) \w+ (?:shared|single)/g
+    ? /qkv(?:-train|-spectra)? (\d[\w.-]*) (?:simd|relaxed) \w+ (?:shared|single)/g
     : /^\/\*! qkv (\d[\w.-]*),/g;
   return [...new Set(Array.from(text.matchAll(says), ([, version]) => version))];
 }

@@ -39,6 +39,7 @@ export const trees = [
       language: ['api', 'arguments', 'memory', 'operators'],
       models: ['api', 'platform', 'arguments', 'memory', 'formats', 'language'],
       train: ['api', 'arguments', 'memory', 'operators', 'formats', 'language'],
+      spectra: ['api', 'arguments', 'memory'],
       'engine.ts': ['api', 'memory', 'operators'],
       load: ['api', 'platform', 'arguments', 'memory', 'engine.ts'],
       'worker/protocol': ['api', 'platform', 'arguments'],
@@ -46,7 +47,7 @@ export const trees = [
       'worker/client': ['api', 'platform', 'arguments', 'worker/protocol'],
       entries: [
         ...['api', 'platform', 'arguments', 'plain-arrays.ts', 'memory', 'load'],
-        ...['models', 'train'],
+        ...['models', 'train', 'spectra'],
         ...['worker/host', 'worker/client'],
       ],
     },

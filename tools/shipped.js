@@ -25,6 +25,7 @@ export const programs = {
   'inline.js': 308_000,
   'thread.js': 1_000,
   'train.js': 10_000,
+  'spectra.js': 2_500,
   'worker.js': 15_000,
   'worker-host.js': 4_500,
   'models-host.js': 4_500,
@@ -32,6 +33,7 @@ export const programs = {
   'qkv-relaxed.wasm': wasm,
   'qkv-simd-threads.wasm': wasm,
   'qkv-relaxed-threads.wasm': wasm,
+  'qkv-spectra-simd.wasm': 52_000,
   'qkv-train-simd.wasm': trainWasm,
   'qkv-train-relaxed.wasm': trainWasm,
   'qkv-train-simd-threads.wasm': trainWasm,
@@ -51,6 +53,8 @@ const declarations = [
     'models-host.d.ts',
     'model-types.d.ts',
     'models.d.ts',
+    'spectra.d.ts',
+    'spectra-types.d.ts',
     'train.d.ts',
     'train-types.d.ts',
     'trainer-types.d.ts',
@@ -68,7 +72,7 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 /** The guides, to which the README leads. */
 const guides = [
   ...['attention', 'bundlers', 'comparison', 'comparison.zh-CN', 'conventions', 'encoder-decoder'],
-  ...['model-files', 'models', 'training', 'versions', 'worked-example', 'workers'],
+  ...['model-files', 'models', 'spectra', 'training', 'versions', 'worked-example', 'workers'],
 ];
 
 /** Every file of the tarball. */

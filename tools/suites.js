@@ -100,6 +100,7 @@ function native(full) {
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
+    { name: 'native, spectra', needs: ['native'], parts: [ctest('native', 'spectra')] },
     ...elsewhere(),
     {
       name: 'recipes',
@@ -172,6 +173,12 @@ const sanitize = (full) =>
           needs: ['sanitized-train'],
           parts: [ctest('native', 'sanitized.train')],
         },
+        {
+          name: 'ASan, UBSan: spectra',
+          of: 'core',
+          needs: ['sanitized'],
+          parts: [ctest('native', 'sanitized.spectra')],
+        },
         fuzz('fuzz targets, 600 s', 'fuzz', fuzzTargets(600)),
         ...fullSanitizers(),
       ]
@@ -187,6 +194,7 @@ async function packageSuites(full) {
     'tests/package/threads/*.test.js',
     'tests/package/worker/*.test.js',
     'tests/package/train/*.test.js',
+    'tests/package/spectra/*.test.js',
     'tests/package/models/*.test.js',
   );
   const reference = await files('tests/reference/**/*.test.js');

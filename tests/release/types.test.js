@@ -69,7 +69,7 @@ test('types: the oldest and the newest are what they are said to be', () => {
 
 /** What every entry with an engine exports. */
 const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionResult BlockOptions Destination DidYouMean
-  Dropout EffectiveRankOptions EngineInfo Exactly GeluOptions InitOptions Integers KvCache LayerNormOptions LayerOptions
+  Dropout EngineInfo Exactly GeluOptions InitOptions Integers KvCache LayerNormOptions LayerOptions
   LinearLayer LinearOptions MultiHeadAttention MultiHeadAttentionConfig MultiHeadAttentionWeights NdArray NdMask Nested
   NewArray NormWeights OwnedArray OwnedNumbers Qkv QkvError QkvErrorCode ResultOf RmsNormOptions RotaryOptions Shape3 Shape4
   SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
@@ -88,6 +88,10 @@ const exported = {
     LanguageBatch LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients Parameters RmsNormGradients
     SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig StepResult TrainQkv Trainer TrainerOptions
     TranslateOptions Translation`,
+  './spectra': `ArrayInput Destination Eigenvalues EngineInfo InitOptions Integers NdArray NdMask Nested NewArray OwnedArray
+    OwnedNumbers PcaOptions PrincipalComponents ProductOptions ProjectedComponents QkvError QkvErrorCode
+    SingularValueOptions SingularVectors Spectra SpectraInitOptions Tensor Variant array init random
+    toNested zeros`,
   './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEngineInfo
     AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
     AsyncOptions AsyncQkv AsyncSession AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle

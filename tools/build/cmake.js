@@ -33,13 +33,13 @@ export async function cmake(preset, targets, options = []) {
 /** The C++ library and its tests for every instruction set the compiler can produce. */
 export const native = () => cmake('native', ['all']);
 
-/** The two libraries alone, and the trainer of recipes. */
-export const nativeLibraries = () => cmake('native', ['qkv', 'qkv_train', 'qkv_trainer']);
+/** The libraries alone, and the trainer of recipes. */
+export const nativeLibraries = () => cmake('native', ['qkv', 'qkv_train', 'qkv_spectra', 'qkv_trainer']);
 
 /** The C++ suites as WebAssembly. */
 export function wasmTests() {
   const targets = ['simd', 'relaxed'].flatMap((v) => [`qkv_tests_${v}`, `qkv_train_tests_${v}`]);
-  return cmake('wasm', targets, ['-DQKV_BUILD_TESTS=ON']);
+  return cmake('wasm', [...targets, 'qkv_spectra_tests_simd'], ['-DQKV_BUILD_TESTS=ON']);
 }
 
 const targetsOf = (names) => names.map((name) => `module_${name}`);

@@ -9,10 +9,14 @@ const folder = join(root, 'build/wasm/wasm');
 
 export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 
-/** Those of `qkv`, and those of `qkv/train`, which have the same operators and more. */
-export const moduleNames = ['qkv', 'qkv-train'].flatMap((module) =>
-  variants.map((variant) => `${module}-${variant}`),
-);
+/**
+ * Those of `qkv`, those of `qkv/train`, which have the same operators and more, and that of `qkv/spectra`, which has no kernels, so that
+ * there is one of it.
+ */
+export const moduleNames = [
+  ...['qkv', 'qkv-train'].flatMap((module) => variants.map((variant) => `${module}-${variant}`)),
+  'qkv-spectra-simd',
+];
 
 /** Those that the page loads first: browsers choose one of them, and the build of the page computes its first view. */
 export const firstModules = ['qkv-simd', 'qkv-relaxed'];

@@ -32,12 +32,12 @@ const entries = {
  * Those that are bundled together: what `qkv` has in common with another becomes core.js, and what the others have in common
  * language.js, so that nobody loads anything twice.
  */
-const together = { index: 'entries/index', models: 'entries/models', train: 'entries/train' };
+const together = { index: 'entries/index', models: 'entries/models', train: 'entries/train', spectra: 'entries/spectra' };
 const chunks = ['core', 'language'];
 
 /** The declarations: those of entries, and of the types that they export. */
 const declarations = [
-  ...['entries/index', 'entries/models', 'entries/train', 'entries/worker'],
+  ...['entries/index', 'entries/models', 'entries/train', 'entries/spectra', 'entries/worker'],
   ...['entries/worker-host', 'entries/models-host'],
   ...[
     'api/types',
@@ -46,6 +46,7 @@ const declarations = [
     'api/attention-types',
     'api/layer-types',
     'api/operator-types',
+    'api/spectra-types',
     'api/option-types',
     'api/model-config',
     'api/model-types',

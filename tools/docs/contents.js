@@ -15,6 +15,7 @@ const tables = [
       'wasm/docs/conventions.md': 'Conventions',
       'wasm/docs/encoder-decoder.md': 'An encoder-decoder',
       'wasm/docs/training.md': 'Training',
+      'wasm/docs/spectra.md': 'Spectra',
       'wasm/docs/models.md': 'Language models',
       'wasm/docs/model-files.md': 'Model files',
       'wasm/docs/workers.md': 'Workers',

@@ -93,7 +93,7 @@ EMSCRIPTEN_BINDINGS(qkv) {
   qkv::set_argument_names(&qkv::wasm::caller_name);
   function("_arguments", +[] { return address_of(&arguments); });
   function("_made", +[] { return qkv::wasm::made(); });
-  function("_isa", +[] { return address_of(qkv::active_isa()); });
+  function("_isa", +[] { return address_of(qkv::wasm::isa()); });
   function("_statusCount", +[] { return qkv::kStatusCodeCount; });
   function("_statusName", &status_name);
   function("_lastCode", +[] { return static_cast<int>(last.code()); });

@@ -322,12 +322,6 @@ export const operators = /** @type {const} */ ({
     parameters: ['weights', 'call'],
     fields: { weights: 'floats', out: 'results' },
   },
-  // Stacks of matrices.
-  effectiveRank: {
-    method: 'effectiveRank',
-    parameters: ['left', 'right', 'options'],
-    fields: { left: 'floats', right: 'floats', transposed: 'flag', out: 'results' },
-  },
 });
 
 /** The method of the engine that runs no operator. */

@@ -23,20 +23,4 @@ const char* caller_name(const char* own) noexcept {
   return own;
 }
 
-RotaryOptions rotary_options(const RotaryFields& given) noexcept {
-  return {.offset = given.offset,
-          .positions = given.positions,
-          .base = given.base,
-          .rotary_dim = given.rotary_dim,
-          .interleaved = given.interleaved,
-          .scaling = {.type = given.scaling,
-                      .factor = given.factor,
-                      .original_length = given.original_length,
-                      .beta_fast = given.beta_fast,
-                      .beta_slow = given.beta_slow,
-                      .attention_factor = given.attention_factor.get()},
-          .cos = given.cos,
-          .sin = given.sin};
-}
-
 }  // namespace qkv::wasm

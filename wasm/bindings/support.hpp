@@ -16,8 +16,8 @@ Address& made() noexcept;
 /// What callers call an argument of the core.
 [[nodiscard]] const char* caller_name(const char* own) noexcept;
 
-/// The rotary options of a call or a layer.
-[[nodiscard]] RotaryOptions rotary_options(const RotaryFields& given) noexcept;
+/// The instruction set of the module.
+[[nodiscard]] const char* isa() noexcept;
 
 /// A new T filled by `create(T&)`, its address in made().
 template <class T, class Create>

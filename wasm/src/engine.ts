@@ -37,9 +37,9 @@ export type MoreOperators = Readonly<
 >;
 
 /** The operators for callers: functions that need no `this`, and refuse once the instance has ended. */
-function bind(instance: Instance, more: MoreOperators): Methods {
+function bind(instance: Instance, all: MoreOperators): Methods {
   const bound: Partial<Record<string, (...args: unknown[]) => unknown>> = {};
-  for (const [name, operator] of Object.entries({ ...operators, ...more })) {
+  for (const [name, operator] of Object.entries(all)) {
     bound[name] = (...args) => {
       instance.raw(name);
       return (operator as Method)(instance, ...args);
@@ -48,11 +48,11 @@ function bind(instance: Instance, more: MoreOperators): Methods {
   return bound as unknown as Methods;
 }
 
-/** With `more` operators than those of `Qkv`. `onDispose` is called once, by the first dispose(). */
+/** With `more` operators than those of `Qkv`, or these alone. `onDispose` is called once, by the first dispose(). */
 export function createEngine(
   instance: Instance,
   info: EngineInfo,
-  more: MoreOperators,
+  { more, isAlone = false }: { readonly more: MoreOperators; readonly isAlone?: boolean },
   onDispose: () => void,
 ): Qkv {
   // It knows the module, for the threads' sake, and would keep the memory as long as the engine is kept.
@@ -65,7 +65,7 @@ export function createEngine(
   };
   return {
     info: Object.freeze(info),
-    ...bind(instance, more),
+    ...bind(instance, isAlone ? more : { ...operators, ...more }),
     memory: () => ({
       heapBytes: instance.buffer('memory').byteLength,
       usedBytes: instance.raw('memory')._allocatedBytes(),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
-import { filled, random, randomArray, zeros } from '../../support/js/arrays.js';
+import { filled, random, randomArray } from '../../support/js/arrays.js';
 import { expectClose, expectSame } from '../../support/js/check.js';
 import * as oracle from '../../support/js/train-oracle.js';
 
@@ -246,7 +246,7 @@ describe('embedding, entropy, headStatistics: tables and statistics', () => {
   });
 });
 
-describe('attentionRollout, effectiveRank: what a head and a stack of layers do', () => {
+describe('attentionRollout: what a stack of layers does', () => {
   test('rollout of layers is the product of their means, later ones on the left', () => {
     const [layers, heads, t] = [3, 2, 4];
     const next = random(5);
@@ -269,50 +269,6 @@ describe('attentionRollout, effectiveRank: what a head and a stack of layers do'
     expectClose(data, exact, 2 * u, { quantity: 'attentionRollout' });
     const none = engine.attentionRollout({ data: new Float32Array(0), shape: [0, 1, 2, 2] });
     assert.deepEqual([...none.data], [1, 0, 0, 1]);
-  });
-
-  /** Of two columns and two rows: singular values have a product and a sum of squares that determinants and traces say. */
-  function rankOfPairs(left, right) {
-    const gram = (a, b) => a.reduce((s, e, i) => s + e * b[i], 0);
-    const [p, q] = [left, right].map(([a, b]) => [gram(a, a), gram(a, b), gram(b, b)]);
-    const product = Math.sqrt((p[0] * p[2] - p[1] ** 2) * (q[0] * q[2] - q[1] ** 2));
-    const squares = p[0] * q[0] + 2 * p[1] * q[1] + p[2] * q[2];
-    const sum = Math.sqrt(squares + 2 * product);
-    const apart = Math.sqrt(Math.max(squares - 2 * product, 0));
-    const parts = [(sum + apart) / 2 / sum, (sum - apart) / 2 / sum];
-    return Math.exp(-parts.reduce((s, w) => s + (w > 0 ? w * Math.log(w) : 0), 0));
-  }
-
-  test('effective ranks of stacks of products', () => {
-    const left = randomArray([2, 3, 7, 2], 8);
-    const right = randomArray([2, 3, 2, 5], 9);
-    const exact = range(6).map((a) => {
-      const column = (c) => range(7).map((i) => left.data[(a * 7 + i) * 2 + c]);
-      const row = (c) => [...right.data.subarray((a * 2 + c) * 5, (a * 2 + c + 1) * 5)];
-      return rankOfPairs([column(0), column(1)], [row(0), row(1)]);
-    });
-    const { data, shape } = engine.effectiveRank(left, right);
-    assert.deepEqual(shape, [2, 3]);
-    expectClose(data, exact, 4 * u, { size: 2, quantity: 'effectiveRank' });
-    const turned = filled([2, 3, 5, 2], (i) => {
-      const [a, j, c] = [Math.floor(i / 10), Math.floor(i / 2) % 5, i % 2];
-      return right.data[(a * 2 + c) * 5 + j];
-    });
-    expectSame(engine.effectiveRank(left, turned, { transposed: true }).data, data);
-  });
-
-  test('effective ranks that are known', () => {
-    const identity = filled([4, 4], (i) => Number(i % 5 === 0));
-    const rankOf = (...given) => {
-      const { data, shape } = engine.effectiveRank(...given);
-      assert.deepEqual(shape, []);
-      return data[0];
-    };
-    assert.equal(rankOf(identity, identity), 4);
-    assert.equal(rankOf(randomArray([6, 1], 1), randomArray([1, 9], 2)), 1);
-    assert.equal(rankOf(zeros([3, 2]), randomArray([2, 3], 3)), 0);
-    assert.equal(rankOf(zeros([3, 0]), zeros([0, 3])), 0);
-    assert.ok(Number.isNaN(rankOf({ data: Float32Array.of(NaN), shape: [1, 1] }, zeros([1, 1]))));
   });
 });
 

@@ -5,8 +5,17 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { init } from 'qkv';
+import { init as initSpectra } from 'qkv/spectra';
 import { init as initTrain } from 'qkv/train';
-import { abiOf, hashOf, methodsOf, schema, trainAbi, trainSchema } from '../../../tools/abi.js';
+import {
+  abiOf,
+  hashOf,
+  methodsOf,
+  schema,
+  spectraSchema,
+  trainAbi,
+  trainSchema,
+} from '../../../tools/abi.js';
 import { packageJson, read, root, text } from '../../support/js/files.js';
 
 test('schema: the hash tells a field that moved, and changes with nothing else', () => {
@@ -28,6 +37,16 @@ test('schema: every .wasm carries its hash', () => {
       assert.ok(read(`dist/${module}-${variant}.wasm`).includes(mark), mark);
     }
   }
+});
+
+test('schema: the .wasm of spectra carries its hash, and the engine has its operators and no others', async () => {
+  const mark = `qkv-spectra ${packageJson.version} simd ${hashOf(spectraSchema)} single`;
+  assert.ok(read('dist/qkv-spectra-simd.wasm').includes(mark), mark);
+  const spectra = await initSpectra();
+  const others = ['info', 'memory', 'dispose'];
+  const names = Object.keys(spectra).filter((name) => !others.includes(name));
+  assert.deepEqual(names.sort(), Object.keys(spectraSchema.operators).sort());
+  spectra.dispose();
 });
 
 test('schema: the methods of an engine are those of the schema', async () => {

@@ -11,6 +11,7 @@ const holders = {
   qkv: ['functions', 'Qkv', 'MultiHeadAttention', 'TransformerBlock', 'LinearLayer'],
   'qkv/models': ['functions', 'LanguageModel'],
   'qkv/train': ['functions', 'TrainQkv', 'Trainer<LanguageModel>', 'LanguageModel', 'Seq2Seq'],
+  'qkv/spectra': ['functions', 'Spectra'],
   'qkv/worker': [
     ...['functions', 'AsyncQkv', 'AsyncMultiHeadAttention', 'AsyncTransformerBlock'],
     ...['AsyncLinearLayer', 'AsyncLanguageModel', 'AsyncKvCache', 'AsyncTensor', 'AsyncSession'],

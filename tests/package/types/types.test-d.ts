@@ -101,7 +101,6 @@ export function returns(cache: qkv.KvCache): unknown[] {
     engine.entropy(q),
     ...Object.values(engine.headStatistics(q)),
     engine.attentionRollout(q),
-    engine.effectiveRank(q, q, { transposed: true }),
     ...[cache.keys(), cache.values(), tensor.toNdArray()],
   ];
   const written: void[] = [

@@ -61,7 +61,9 @@ for (const [i, { path, program }] of programs.entries()) {
       ...['-std=c++20', '-Wall', '-Wextra', '-Werror', `-I${join(root, 'core/include')}`],
       ...eigenFor(code),
       source,
-      ...['libqkv_train.a', 'libqkv.a'].map((name) => join(root, 'build/native/core', name)),
+      ...['libqkv_spectra.a', 'libqkv_train.a', 'libqkv.a'].map((name) =>
+        join(root, 'build/native/core', name),
+      ),
       ...['-o', binary],
     ];
     await must(toolchain.CXX, compile, { timeout: PATIENCE.test });

@@ -10,6 +10,7 @@ export const documents = [
   'wasm/docs/encoder-decoder.md',
   'wasm/docs/conventions.md',
   'wasm/docs/workers.md',
+  'wasm/docs/spectra.md',
   'wasm/docs/training.md',
   'wasm/docs/models.md',
   'wasm/docs/versions.md',

@@ -53,8 +53,9 @@ test('install: it has every header, the library, what finds it, the license, and
     filesOf(moved),
     [
       ...headers.map((name) => `include/qkv/${name}`),
-      ...['lib/libqkv.a', 'lib/libqkv_train.a'],
-      ...['lib/pkgconfig/qkv.pc', 'lib/pkgconfig/qkv_train.pc', 'share/licenses/qkv/LICENSE'],
+      ...['lib/libqkv.a', 'lib/libqkv_spectra.a', 'lib/libqkv_train.a'],
+      ...['lib/pkgconfig/qkv.pc', 'lib/pkgconfig/qkv_spectra.pc', 'lib/pkgconfig/qkv_train.pc'],
+      ...['share/licenses/qkv/LICENSE'],
       ...['', '-version'].map((part) => `lib/cmake/qkv/qkv-config${part}.cmake`),
       ...['', '-release'].map((part) => `lib/cmake/qkv/qkv-targets${part}.cmake`),
     ].sort(),
@@ -90,6 +91,15 @@ const trainer = `
   #include <qkv/train/optimizer.hpp>
   int main() { std::printf("%g\\n", qkv::train::clip_factor(3.999999, 2.0F)); }`;
 
+/** One with that of spectra. */
+const ranks = `
+  #include <cstdio>
+  #include <qkv/spectra.hpp>
+  int main() {
+    const double values[] = {3.0, 3.0};
+    std::printf("%g\\n", qkv::effective_rank(values));
+  }`;
+
 describe('install: find_package', () => {
   test('finds it where the guide says, and the program prints its numbers', async () => {
     here.project('app', lists);
@@ -105,6 +115,13 @@ describe('install: find_package', () => {
     here.write('trains/main.cpp', trainer);
     const printed = await here.sh(findIt, { cwd: 'trains', env });
     assert.ok(printed.endsWith('0.5\n'), printed);
+  });
+
+  test('has the library of spectra as qkv::spectra, which needs no Eigen', async () => {
+    here.project('spectra', lists.replace('qkv::qkv', 'qkv::spectra'));
+    here.write('spectra/main.cpp', ranks);
+    const printed = await here.sh(findIt, { cwd: 'spectra', env });
+    assert.ok(printed.endsWith('2\n'), printed);
   });
 
   test('brings C++20, its headers and threads, and nothing else', async () => {

@@ -40,7 +40,6 @@ export const operatorCalls = [
   ['entropy', positive],
   ['headStatistics', positive],
   ['attentionRollout', filled([2, 3, 5, 5], (i) => ((i * 7) % 5) / 5)],
-  ['effectiveRank', randomArray([2, 7, 3], 11), randomArray([2, 6, 3], 12), { transposed: true }],
 ]; // prettier-ignore
 
 /** The arrays in a result, by name. */

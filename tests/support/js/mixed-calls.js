@@ -97,7 +97,6 @@ const right = {
     engine.entropy(weights);
     engine.headStatistics(weights);
     engine.attentionRollout(weights);
-    engine.effectiveRank(randomArray([up(20), 4], seed), randomArray([4, 9], seed));
   },
 };
 

@@ -1,5 +1,6 @@
 #include "models/config.hpp"
 
+#include "operators/rotary_fields.hpp"
 #include "support.hpp"
 
 namespace qkv::wasm {

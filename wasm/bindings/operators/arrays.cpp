@@ -51,13 +51,4 @@ Status attentionRollout(const AttentionRolloutFields& given) noexcept {
   return attention_rollout(given.weights, given.out, scratch());
 }
 
-Status effectiveRank(const EffectiveRankFields& given) noexcept {
-  TensorView<const float> right = given.right;
-  if (given.transposed) {
-    std::swap(right.shape[1], right.shape[2]);
-    std::swap(right.strides[1], right.strides[2]);
-  }
-  return effective_rank(given.left, right, given.out, scratch());
-}
-
 }  // namespace qkv::wasm

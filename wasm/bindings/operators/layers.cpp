@@ -1,5 +1,6 @@
 // Linear maps, and layers that hold weights: multi-head attention and the transformer block.
 #include "attention_fields.hpp"
+#include "operators/rotary_fields.hpp"
 #include "support.hpp"
 
 namespace qkv::wasm {

@@ -1,4 +1,5 @@
 // Positions.
+#include "operators/rotary_fields.hpp"
 #include "support.hpp"
 
 namespace qkv::wasm {
@@ -9,6 +10,22 @@ SinusoidOptions sinusoid_options(const SinusoidFields& given) noexcept {
 }
 
 }  // namespace
+
+RotaryOptions rotary_options(const RotaryFields& given) noexcept {
+  return {.offset = given.offset,
+          .positions = given.positions,
+          .base = given.base,
+          .rotary_dim = given.rotary_dim,
+          .interleaved = given.interleaved,
+          .scaling = {.type = given.scaling,
+                      .factor = given.factor,
+                      .original_length = given.original_length,
+                      .beta_fast = given.beta_fast,
+                      .beta_slow = given.beta_slow,
+                      .attention_factor = given.attention_factor.get()},
+          .cos = given.cos,
+          .sin = given.sin};
+}
 
 Status sinusoidalEncoding(const SinusoidalEncodingFields& given) noexcept {
   return sinusoidal_encoding(given.out, given.offset, sinusoid_options(given.sinusoid));

@@ -1,5 +1,6 @@
 // Gradients of the operators.
 #include "attention_fields.hpp"
+#include "operators/rotary_fields.hpp"
 #include "qkv/train/activation.hpp"
 #include "qkv/train/attention.hpp"
 #include "qkv/train/embedding.hpp"

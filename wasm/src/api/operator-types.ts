@@ -32,12 +32,6 @@ export interface GeluOptions {
   approximate?: 'none' | 'tanh' | undefined;
 }
 
-/** Options of {@link Qkv.effectiveRank}. */
-export interface EffectiveRankOptions {
-  /** Whether `right` is given as its transpose, [..., n, k], as W_K of W_Q W_K^T. Default false. */
-  transposed?: boolean | undefined;
-}
-
 /** Options of {@link Qkv.softmax}. */
 export interface SoftmaxOptions {
   /** The axis whose elements sum to 1; a negative axis counts from the end. Default -1. */

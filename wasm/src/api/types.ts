@@ -30,7 +30,6 @@ import type {
   TransformerBlockWeights,
 } from './layer-types.js';
 import type {
-  EffectiveRankOptions,
   GeluOptions,
   LayerNormOptions,
   RmsNormOptions,
@@ -434,18 +433,6 @@ export interface Qkv {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
    */
   attentionRollout(weights: ArrayInput): OwnedArray;
-
-  /**
-   * Effective rank (Roy & Vetterli 2007) of left right, [..., m, k] and [..., k, n] -> [...]: exp of the entropy of the singular
-   * values divided by their sum. n for n equal ones, 1 for one alone, 0 when all are 0; never above the rank. Of a head it says
-   * how many directions W_V W_O writes, or, with `transposed`, W_Q W_K^T compares; the product is not formed.
-   *
-   * A number that is not finite gives NaN for its matrix. With S the sum of the singular values and
-   * t = 128 k^2 2^-53 |left|_F |right|_F / S at most 1/2,
-   * |error| <= (2^-24 + exp(t ln(k / t) + (k + 8) 2^-48) - 1) out.
-   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
-   */
-  effectiveRank(left: ArrayInput, right: ArrayInput, options?: EffectiveRankOptions): OwnedArray;
 
   /**
    * Memory statistics of the engine.

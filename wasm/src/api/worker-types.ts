@@ -223,7 +223,7 @@ export interface AsyncTransformerBlock extends InWorkerHandle {
 export type AsyncOptions<
   Name extends
     | ('sinusoidalEncoding' | 'sinusoidalShift' | 'learnedEncoding' | 't5RelativeBias')
-    | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax' | 'linear' | 'effectiveRank'),
+    | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax' | 'linear'),
   I extends 1 | 2 | 3,
 > = Omit<Extract<Parameters<Qkv[Name]>[I], object>, 'out'> & CallOptions;
 
@@ -484,12 +484,6 @@ export interface AsyncQkv {
   ): Promise<ReturnType<Qkv['headStatistics']>>;
   /** What {@link Qkv.attentionRollout} does. */
   attentionRollout(weights: AsyncArrayInput, options?: CallOptions): Promise<OwnedArray>;
-  /** What {@link Qkv.effectiveRank} does. */
-  effectiveRank(
-    left: AsyncArrayInput,
-    right: AsyncArrayInput,
-    options?: AsyncOptions<'effectiveRank', 2>,
-  ): Promise<OwnedArray>;
 
   /**
    * Loads a language model in a worker, as `load` of `qkv/models` does on this thread. The workers must have models:

@@ -12,6 +12,9 @@ declare const QKV_MODELS_ABI: string;
 /** What the operators of `qkv/train` have besides, as JSON. */
 declare const QKV_TRAIN_ABI: string;
 
+/** The layout of the arguments of the operators of `qkv/spectra`, as JSON. */
+declare const QKV_SPECTRA_ABI: string;
+
 /** The parameters of every method that qkv/worker has, by tools/abi.js. */
 declare const QKV_METHODS: Readonly<Record<string, readonly string[]>>;
 

@@ -23,9 +23,11 @@ export type StartThreads =
 /** What an entry of the package loads. */
 export interface Product {
   /** What its .wasm files begin with: `<name>-simd.wasm`. */
-  readonly name: 'qkv' | 'qkv-train';
+  readonly name: 'qkv' | 'qkv-train' | 'qkv-spectra';
   readonly abi: Abi;
   /** Its operators besides those of `qkv`. */
   readonly more: MoreOperators;
+  /** Whether its module has these alone, and none of those of `qkv`; there is one build of it then. */
+  readonly isAlone?: boolean;
   readonly files: { readonly defaultPlaces: DefaultPlaces; readonly startThreads: StartThreads };
 }

@@ -102,13 +102,13 @@ export async function sharedEngine(product: Product, given: InitOptions): Promis
     const { raw, variant, isa, team } = await own.loaded;
     const info = infoOf(variant, isa, team.helpers);
     const instance = new Instance(raw, product.abi);
-    const engine = createEngine(instance, info, product.more, () => {
+    const engine = createEngine(instance, info, product, () => {
       own.users -= 1;
       if (own.users > 0) return;
       forget();
       team.close();
     });
-    behind.set(engine, instance);
+    if (!product.isAlone) behind.set(engine, instance);
     return engine;
   } catch (error) {
     forget();

@@ -11,13 +11,14 @@ import type { Product } from './files.js';
 import { chooseVariant, isaOf, isThreaded, singleOf, threadsOf } from './variant.js';
 
 /** The variant that the file itself states, before any of its code runs. */
-function identify(module: WebAssembly.Module, { name, abi }: Product): Variant {
+function identify(module: WebAssembly.Module, { name, abi, isAlone }: Product): Variant {
   const [section] = WebAssembly.Module.customSections(module, 'qkv');
   const words = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
   const [found, version, kind, hash, memory] = words;
   if (found !== name) {
     const was = found ?? 'not of this package';
-    throw fail(`the .wasm is ${was}, expected ${name}-simd.wasm or ${name}-relaxed.wasm`);
+    const other = isAlone ? '' : ` or ${name}-relaxed.wasm`;
+    throw fail(`the .wasm is ${was}, expected ${name}-simd.wasm${other}`);
   }
   if (version !== QKV_VERSION) {
     throw fail(

@@ -1,13 +1,17 @@
 // The arguments of a call as words: the writer for the layout that follows from wasm/bindings/schema.js, and the
-// types of what it writes. Those of qkv/models and qkv/train are known here by their types alone.
+// types of what it writes. Those of qkv/models, qkv/train and qkv/spectra are known here by their types alone.
 
 import type { groups, operators } from '../../bindings/schema.js';
 import type * as models from '../../bindings/models/schema.js';
+import type * as spectra from '../../bindings/spectra/schema.js';
 import type * as train from '../../bindings/train/schema.js';
 import type { Address } from './raw.js';
 
 type Groups = typeof groups & typeof models.groups & typeof train.groups;
-type Operators = typeof operators & typeof models.operators & typeof train.operators;
+type Operators = typeof operators &
+  typeof models.operators &
+  typeof train.operators &
+  typeof spectra.operators;
 export type Operator = keyof Operators;
 
 /** Where and what shape an array is. */

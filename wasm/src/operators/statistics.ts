@@ -1,11 +1,9 @@
 // Statistics of attention weights.
 
 import { QkvError } from '../api/errors.js';
-import type { ArrayInput, EffectiveRankOptions, OwnedArray, Qkv } from '../api/types.js';
+import type { ArrayInput, OwnedArray, Qkv } from '../api/types.js';
 import { checkArray, type Input } from '../arguments/arrays.js';
-import { checkBoolean } from '../arguments/numbers.js';
-import { asMatrix, shapeText, sizeOf } from '../arguments/shapes.js';
-import { takeOptions } from '../arguments/values.js';
+import { asMatrix, shapeText } from '../arguments/shapes.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 
@@ -56,34 +54,4 @@ export function attentionRollout(instance: Instance, given: ArrayInput): OwnedAr
   if (weights.shape.length !== 4 || rows !== columns) throw refusal(fn, weights, '[L,H,T,T]');
   const call = new Call(instance, fn);
   return call.result(fn, [rows, rows], { weights: call.input(weights) });
-}
-
-export function effectiveRank(
-  instance: Instance,
-  givenLeft: ArrayInput,
-  givenRight: ArrayInput,
-  given: EffectiveRankOptions = {},
-): OwnedArray {
-  const fn = 'effectiveRank';
-  const left = checkArray(fn, 'left', givenLeft);
-  const right = checkArray(fn, 'right', givenRight);
-  const { transposed } = takeOptions(fn, 'options', given, ['transposed']);
-  checkBoolean(fn, 'transposed', transposed);
-  const axes = left.shape.length - 2;
-  if (axes < 0) throw refusal(fn, left, '[...,m,k]');
-  const front = left.shape.slice(0, axes);
-  const [m = 0, k = 0] = left.shape.slice(axes);
-  const [rows = 0, columns = 0] = right.shape.slice(axes);
-  const fits = transposed ? [...front, rows, k] : [...front, k, columns];
-  if (shapeText(right.shape) !== shapeText(fits)) {
-    throw refusal(fn, right, shapeText([...front, ...(transposed ? ['n', k] : [k, 'n'])]));
-  }
-  const call = new Call(instance, fn);
-  const count = sizeOf(front);
-  const fields = {
-    left: call.input(left, [count, m, k]),
-    right: call.input(right, [count, rows, columns]),
-    transposed,
-  };
-  return call.result(fn, [count], fields, { as: front });
 }

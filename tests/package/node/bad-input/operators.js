@@ -303,16 +303,6 @@ export const operators = [
       ],
     ),
   }),
-  method('effectiveRank', {
-    args: { left: randomArray([2, 5, 3], 1), right: randomArray([2, 3, 4], 2), options: {} },
-    left: array([2, 5, 3], to('[...,m,k]', [], [3])), // prettier-ignore
-    right: array(
-      [2, 3, 4],
-      [[], [3], [3, 4], [1, 3, 4], [2, 4, 4], [2, 1, 3, 4]].map((shape) => [shape, '[2,3,n]']),
-    ),
-    options: options('transposed', 'transpose'),
-    'options.transposed': boolean,
-  }),
 ];
 
 /** What are not `n` numbers. */

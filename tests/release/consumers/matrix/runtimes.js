@@ -115,7 +115,7 @@ export default { fetch: async () => Response.json(await compute(() => qkv)) };
 
 export const runtimes = [
   {
-    ...{ name: 'Node', entries: [...both, 'qkv/models', 'qkv/train', 'qkv/worker'] },
+    ...{ name: 'Node', entries: [...both, 'qkv/models', 'qkv/train', 'qkv/spectra', 'qkv/worker'] },
     ...{ everyday: ['qkv', 'qkv/models', 'qkv/train'], run: inNodeWith() },
   },
   {
