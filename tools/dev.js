@@ -12,6 +12,7 @@ const alias = [
   { find: /^qkv$/, replacement: sourceOf('entries/index') },
   { find: 'qkv/models', replacement: sourceOf('entries/models') },
   { find: 'qkv/train', replacement: sourceOf('entries/train') },
+  { find: 'qkv/spectra', replacement: sourceOf('entries/spectra') },
   { find: 'qkv-files', replacement: sourceOf('load/files-external') },
 ];
 

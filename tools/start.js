@@ -24,7 +24,7 @@ const docs = documentation(async () => {
 });
 
 /** They come first: a button of the page asks for them. */
-const trainingModules = linkedNames.filter((name) => name.startsWith('qkv-train-'));
+const trainingModules = linkedNames.filter((name) => /^qkv-(train|spectra)-/.test(name));
 
 async function serveAndBuild() {
   await step(`build ${firstModules.join(' and ')}`, () => modules(firstModules));

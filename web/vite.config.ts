@@ -5,7 +5,7 @@ import { MATH_FONT, mathFont } from './build/math_font';
 import { offline } from './build/offline';
 import { packageFile } from './build/package';
 import { chapters, contentSecurityPolicy, firstView, paintOnce } from './build/plugins';
-import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
+import { inlineFiles, inlineModules, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
 import { trainingLogs } from './build/training_logs';
 import { workerStarts } from './build/worker_starts';
@@ -17,6 +17,7 @@ const packageAs = (index: string) => [
   { find: /^qkv$/, replacement: fileURLToPath(packageFile(index)) },
   { find: 'qkv/models', replacement: fileURLToPath(packageFile('models.js')) },
   { find: 'qkv/train', replacement: fileURLToPath(packageFile('train.js')) },
+  { find: 'qkv/spectra', replacement: fileURLToPath(packageFile('spectra.js')) },
   { find: 'math.woff2', replacement: MATH_FONT },
 ];
 
@@ -71,6 +72,7 @@ const file: UserConfig = {
         replacement: here('src/features/model/page/shipped_files_inside.ts'),
       },
       { find: /^.*\/train_engine$/, replacement: here('src/engine/train_engine_inside.ts') },
+      { find: /^.*\/spectra_engine$/, replacement: here('src/engine/spectra_engine_inside.ts') },
       {
         find: /^.*\/trained_files$/,
         replacement: here('src/features/recurrence/page/trained_files_inside.ts'),
@@ -83,11 +85,11 @@ const file: UserConfig = {
   },
   plugins: [
     ...[math(), mathFont(), trainingLogs(), chapters(), firstView(), texts()],
-    ...[inlineWorkers(), inlineTraining(), inlineFiles(), single('qkv.html')],
+    ...[inlineWorkers(), inlineModules(), inlineFiles(), single('qkv.html')],
   ],
   worker: {
     format: 'iife',
-    plugins: () => [inlineTraining()],
+    plugins: () => [inlineModules()],
     rollupOptions: { output: { inlineDynamicImports: true } },
   },
   publicDir: false,

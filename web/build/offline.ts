@@ -29,8 +29,8 @@ function manifestOf(folder: string): Record<string, string> {
   );
 }
 
-/** Those that are kept only once a reader has asked for them: models are larger than the page, and not everybody trains. */
-const isForLater = (name: string) => name.startsWith('models/') || name.includes('/qkv-train-');
+/** Those that are kept only once a reader has asked for them: models are larger than the page, and not everybody trains or asks for spectra. */
+const isForLater = (name: string) => name.startsWith('models/') || /\/qkv-(train|spectra)-/.test(name);
 
 async function writeServiceWorker(folder: string): Promise<void> {
   const source = readFileSync(SOURCE, 'utf8');

@@ -50,21 +50,25 @@ function only(bundle: Rollup.OutputBundle, ending: string): string {
   return textOf(file);
 }
 
-const MODULE = 'virtual:train-wasm';
-const RESOLVED = `\0${MODULE}`;
+/** The .wasm files of entries that qkv/inline is not, by the modules that have each as a string. */
+const MODULES = new Map([
+  ['virtual:train-wasm', 'qkv-train-simd.wasm'],
+  ['virtual:spectra-wasm', 'qkv-spectra-simd.wasm'],
+]);
 
-/** The .wasm that trains as a string, instead of the addresses that train.js and core.js have for files beside them. */
-export function inlineTraining(): Plugin {
+/** Those as strings, instead of the addresses that train.js, spectra.js and core.js have for files beside them. */
+export function inlineModules(): Plugin {
   return {
-    name: 'inline-training',
+    name: 'inline-modules',
     enforce: 'pre',
-    resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
+    resolveId: (id) => (MODULES.has(id) ? `\0${id}` : undefined),
     load(id) {
-      if (id === RESOLVED) {
-        const wasm = readFileSync(packageFile('qkv-train-simd.wasm'));
+      const file = id.startsWith('\0') ? MODULES.get(id.slice(1)) : undefined;
+      if (file) {
+        const wasm = readFileSync(packageFile(file));
         return `export default ${JSON.stringify(deflateRawSync(wasm, { level: 9 }).toString('base64'))};`;
       }
-      if (!/dist\/(train|core)\.js$/.test(id)) return undefined;
+      if (!/dist\/(train|spectra|core)\.js$/.test(id)) return undefined;
       const address = /new URL\(("\.\/[\w.-]+"), ?import\.meta\.url\)/g;
       return readFileSync(id, 'utf8').replace(address, 'new URL($1, "https://nowhere.invalid")');
     },

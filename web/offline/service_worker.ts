@@ -6,7 +6,7 @@
 
 /** Path -> SHA-256, of every file that the page may ask for; '' is its HTML. Written by the build. */
 declare const FILES: Readonly<Record<string, string>>;
-/** The same of files that are kept once a reader has asked for them: the models, and the .wasm that trains. */
+/** The same of files that are kept once a reader has asked for them: the models, and the .wasm files that train and that take matrices apart. */
 declare const LATER: Readonly<Record<string, string>>;
 /** The hash of all of that. */
 declare const BUILD: string;

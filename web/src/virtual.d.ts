@@ -12,6 +12,12 @@ declare module 'virtual:train-wasm' {
   export default wasm;
 }
 
+/** qkv-spectra-simd.wasm, likewise. */
+declare module 'virtual:spectra-wasm' {
+  const wasm: string;
+  export default wasm;
+}
+
 /** The bytes of a file in base64, in the single file. */
 declare module '*?base64' {
   const bytes: string;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from '../../../dist/index.js';
+import { init as initSpectra } from '../../../dist/spectra.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
@@ -10,6 +11,7 @@ const web = await modules(
   ...['engine/layer_weights', 'domain/mask'],
 );
 const qkv = await init();
+const spectra = await initSpectra();
 
 const tokensOf = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
 const LAYER = {
@@ -24,7 +26,9 @@ const requestOf = (layer = {}, view = {}, more = {}) => ({
 });
 const newWork = () => {
   const pipeline = new web.Pipeline(qkv);
-  return { pipeline, background: new web.Background(pipeline) };
+  const background = new web.Background(pipeline);
+  background.spectra = spectra;
+  return { pipeline, background };
 };
 /** What is told, and after how many steps. */
 const told = (background, request) =>
@@ -35,7 +39,7 @@ const told = (background, request) =>
 describe('background: of a layer', () => {
   test('tells the numbers of every head first, then the check and the time', () => {
     const { pipeline, background } = newWork();
-    const request = requestOf();
+    const request = requestOf({}, { ranks: true });
     const [first, last, ...more] = told(background, request);
     assert.deepEqual([more.length, first.step], [0, 4], 'a step for each head');
     assert.ok(last.step >= 4 + 1 + 20, 'and one for each of their rows');
@@ -47,7 +51,7 @@ describe('background: of a layer', () => {
       const { weights } = pipeline.result(made, head, request.layer, false);
       const found = qkv.headStatistics({ data: weights, shape: [1, 1, 5, 5] });
       const of = (name) => ({ data: web.columnsOf(made.model[name], 64, head), shape: [64, 16] });
-      const rank = qkv.effectiveRank(of('wq'), of('wk'), { transposed: true }).data[0];
+      const rank = spectra.effectiveRank(of('wq'), of('wk'), { transposed: true }).data[0];
       assert.deepEqual(numbers, {
         ...{ entropy: found.entropy.data[0], distance: found.distance.data[0] },
         ...{ first: found.firstKey.data[0], largest: found.maxWeight.data[0], rank },
@@ -58,6 +62,18 @@ describe('background: of a layer', () => {
       assert.ok(last.report.check[name] > 0 && last.report.check[name] < 1e-5, name);
     }
     assert.ok(last.report.timing.samples >= 3 && last.report.memory.heapBytes > 0);
+  });
+
+  test('has effective ranks where they are asked for and what finds them is there', () => {
+    const { background } = newWork();
+    const ranksOf = (view) =>
+      told(background, requestOf({}, view))[0].report.heads.map(({ rank }) => rank);
+    assert.ok(ranksOf({ ranks: true }).every((rank) => rank > 1 && rank <= 16));
+    assert.ok(ranksOf({ ranks: false }).every(Number.isNaN));
+    background.spectra = null;
+    assert.ok(ranksOf({ ranks: true }).every(Number.isNaN));
+    const key = (view) => web.Background.key(requestOf({}, view), 0);
+    assert.notEqual(key({ ranks: true }), key({ ranks: false }));
   });
 
   test('of many tokens is checked at the shown head alone, of one token at all of them', () => {

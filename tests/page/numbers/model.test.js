@@ -9,11 +9,13 @@ import { randomOf } from '../support/random.js';
 
 const web = await modules(
   'features/model/worker/{selection,head_scores,safetensors,analyses}',
-  'domain/principal_plane',
+  'domain/nearest',
+  'engine/principal_plane',
   'domain/prefix_matching',
   'features/learn/shared/head_scores',
 );
 const qkv = await (await packageModule('index')).init();
+const spectra = await (await packageModule('spectra')).init();
 
 function numbers(count, seed = 1) {
   const random = randomOf(seed);
@@ -132,13 +134,6 @@ describe('the plane', () => {
     }
     return a.map((row, i) => ({ value: row[i], vector: v.map((line) => line[i]) }));
   }
-  const last = (steps) => {
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-  };
-
   test('points and shares are those of the two largest eigenvectors', () => {
     const [rows, width] = [60, 8];
     const data = numbers(rows * width, 5).map((x, i) => x * (1 + (i % width)) + (i % width));
@@ -157,10 +152,10 @@ describe('the plane', () => {
     );
     const found = jacobi(scatter).sort((a, b) => b.value - a.value);
     const total = found.reduce((sum, { value }) => sum + value, 0);
-    const { points, shares } = last(web.principalPlane(data, width));
+    const { points, shares } = web.principalPlane(spectra, data, width);
     for (const axis of [0, 1]) {
       const { value, vector } = found[axis];
-      close(shares[axis], value / total, 1e-9, `share ${axis}`);
+      close(shares[axis], value / total, 1e-7, `share ${axis}`);
       const along = (r) => vector.reduce((sum, x, c) => sum + x * centred(r, c), 0);
       const sign = Math.sign(along(0)) * Math.sign(points[axis]);
       for (let r = 0; r < rows; r++) close(points[2 * r + axis], sign * along(r), 1e-4, `row ${r}`);

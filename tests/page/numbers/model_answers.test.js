@@ -2,12 +2,14 @@
 // nothing to work with, and of models and engines that are written down here, so that every number is known.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(
   'features/model/worker/{selection,head_scores,analyses,forward_pass}',
   'domain/prefix_matching',
 );
+
+const spectra = await (await packageModule('spectra')).init();
 
 /** An engine whose softmax hands back what it is given, and notes how it was asked. */
 function engineOf(found = {}) {
@@ -192,9 +194,9 @@ describe('model: embeddings', () => {
   const embedding = Float32Array.of(1, 0, 1, 1, 0, 1);
 
   test('there is no plane of a file without, and all tokens on that of another', () => {
-    const planeOf = (of) => web.planeOf({ embedding: of, label, info }).next();
-    assert.deepEqual(planeOf(null), { done: true, value: null });
-    const { value } = planeOf(embedding);
+    const planeOf = (of) => web.planeOf(spectra, { embedding: of, label, info });
+    assert.equal(planeOf(null), null);
+    const value = planeOf(embedding);
     assert.deepEqual([value.labels, value.width], [['<0>', '<1>', '<2>'], 2]);
     assert.equal(value.points.length, 6);
   });

@@ -3,19 +3,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { close } from '../support/close.js';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 
-const web = await modules('domain/principal_plane');
+const web = await modules('engine/principal_plane');
+const { init } = await packageModule('spectra');
+const spectra = await init();
 
-/** The plane of these rows, and how often it made way. */
-function planeOf(rows) {
-  const steps = web.principalPlane(Float32Array.from(rows.flat()), rows[0].length);
-  for (let turns = 0; ; turns++) {
-    const { done, value } = steps.next();
-    if (done) return { ...value, turns };
-    assert.equal(value, undefined);
-  }
-}
+/** The plane of these rows. */
+const planeOf = (rows) =>
+  web.principalPlane(spectra, Float32Array.from(rows.flat()), rows[0].length);
+
 describe('model: the plane', () => {
   test('of rows on a line has nothing along the second axis, and of equal rows nothing at all', () => {
     const line = planeOf([-1, 0, 1].map((x) => [3 * x + 1, 4 * x + 2]));
@@ -27,7 +24,13 @@ describe('model: the plane', () => {
       [2, 3],
       [2, 3],
     ]);
-    assert.deepEqual([[...none.points], none.shares, none.turns], [[0, 0, 0, 0], [0, 0], 0]);
+    assert.deepEqual(
+      [[...none.points], none.shares],
+      [
+        [0, 0, 0, 0],
+        [0, 0],
+      ],
+    );
     const single = planeOf([[1], [3]]);
     assert.deepEqual(
       [[...single.points], single.shares],

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { read } from '../../support/js/files.js';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(
   'features/words/shared/{word_table,similarity,counts,ngrams,examples}',
   'features/words/page/plane_of_words',
+  'engine/principal_plane',
 );
+const spectra = await (await packageModule('spectra')).init();
 const close = (found, wanted, bound = 1e-12) =>
   assert.ok(Math.abs(found - wanted) <= bound, `${found}, expected ${wanted}`);
 
@@ -164,7 +166,8 @@ test('words: pieces are all runs of 3 to 6 letters of <word>, and the word itsel
 });
 
 test('words: the plane keeps its shares of the variance, and pairs are compared in all dimensions', () => {
-  const { plane, unknown } = web.planeOfWords(table, 'Man>woman king>queen, qqq cat', 'zh');
+  const { chosen, unknown } = web.wordsOfPlane(table, 'Man>woman king>queen, qqq cat', 'zh');
+  const plane = web.onPlane(chosen, web.principalPlane(spectra, chosen.data, width));
   assert.deepEqual(unknown, ['qqq']);
   assert.deepEqual(plane.words, ['man', 'woman', 'king', 'queen', 'cat']);
   assert.deepEqual(plane.names[0], 'man 男人');
@@ -184,5 +187,5 @@ test('words: the plane keeps its shares of the variance, and pairs are compared 
     [2, 3],
   ].map(([a, b]) => rows[a].map((x, i) => rows[b][i] - x));
   close(plane.parallel, cosine(first, second), 1e-6);
-  assert.equal(web.planeOfWords(table, 'man qqq', 'en').plane, null);
+  assert.equal(web.wordsOfPlane(table, 'man qqq', 'en').chosen, null);
 });

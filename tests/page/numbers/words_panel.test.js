@@ -6,14 +6,16 @@ import { until } from '../../support/js/patience.js';
 import { enter } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
-const { rest, leave } = openWindow();
-const { modules } = await import('../support/engine.js');
+const { rest, leave, workers } = openWindow();
+const { modules, packageModule } = await import('../support/engine.js');
+const spectra = await (await packageModule('spectra')).init();
 const web = await modules(
   ...[
     'features/words/panel',
     'features/words/page/word_source',
     'features/model/shared/model_view',
     'state/state',
+    'engine/principal_plane',
   ],
 );
 const info = { id: 1, file: 'austen.safetensors' };
@@ -27,6 +29,16 @@ afterEach(() => {
 /** What the server answers. */
 let answer = () => Promise.resolve(new Response(bytes));
 before(() => (globalThis.fetch = () => answer()));
+
+/** The worker of the panel says where words are, as features/words/worker/serve.ts does. */
+function answerPlanes() {
+  for (const worker of workers) {
+    for (const asked of worker.heard.splice(0).filter(({ key }) => key)) {
+      const principal = web.principalPlane(spectra, asked.data, asked.width);
+      worker.say({ type: 'plane', key: asked.key, principal });
+    }
+  }
+}
 
 /** A panel in this state of the page; `show` another one. */
 async function open(patch = {}, language = 'en', model = web.NO_MODEL) {
@@ -45,6 +57,8 @@ async function open(patch = {}, language = 'en', model = web.NO_MODEL) {
   panel.addEventListener('state-change', ({ detail }) => update(detail));
   document.body.append(panel);
   update();
+  await rest();
+  answerPlanes();
   await rest();
   const all = (selector) => [...panel.querySelectorAll(selector)];
   const text = (selector) => panel.querySelector(selector).textContent;
@@ -167,6 +181,26 @@ test('words: the figure has every number that it shows', async () => {
   assert.deepEqual(data.neighbours[0].word, 'prince');
   assert.ok(svg.body.includes('king − man + woman ≈ queen 0.770'));
   assert.ok(!/class=|NaN/.test(svg.body), 'a file has colours of its own');
+});
+
+test('words: the plane comes from a worker, once for a list, or a sentence why not', async () => {
+  const { text, all, update } = await open();
+  const [worker] = workers.slice(-1);
+  assert.match(text('.words-shares'), /% of the differences/);
+  update({ wordsPlane: 'cat dog' });
+  assert.match(text('.words-shares'), /at least three words/);
+  assert.deepEqual(worker.heard, []);
+  update({ wordsPlane: 'cat dog cow' });
+  update({ wordsPlane: 'cat dog cow zzzz' });
+  assert.deepEqual(worker.heard.map(({ key, width, data }) => [key, width, data.length]), [['cat dog cow', 100, 300]]); // prettier-ignore
+  assert.equal(text('.words-shares'), '');
+  worker.say({ type: 'plane', key: 'king queen', principal: { points: [], shares: [1, 0] } });
+  assert.equal(text('.words-shares'), '', 'what was asked for before');
+  answerPlanes();
+  assert.match(text('.words-shares'), /of these 3 words/);
+  update({ wordsPlane: 'cat dog horse' });
+  worker.say({ type: 'failed', failure: { code: 'load_failed', message: 'x' } });
+  assert.ok(all('.words-failed').some((each) => each.textContent.length > 10));
 });
 
 test('words: a word in two contexts is asked of the model that is there, or one is loaded', async () => {

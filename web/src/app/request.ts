@@ -51,7 +51,7 @@ function layerOf(state: State, tokens: readonly string[], visible: Visible): Lay
 }
 
 function viewOf(
-  { source, head, other, look, show }: State,
+  { source, head, other, look, show, order }: State,
   count: number,
   visible: Visible,
 ): ViewRequest {
@@ -65,6 +65,7 @@ function viewOf(
     query,
     told: Math.min(told ?? query, count - 1),
     matrix: arcs,
+    ranks: order === 'rank',
     dragging,
   };
 }

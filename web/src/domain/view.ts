@@ -10,6 +10,8 @@ export interface ViewRequest {
   readonly told: number;
   /** Whether the page wants all weights of the shown head, as far as they are few. */
   readonly matrix: boolean;
+  /** Whether the page shows effective ranks. */
+  readonly ranks: boolean;
   /** Whether a hand is on the temperature: of many tokens, some rows then stand for all, until it rests. */
   readonly dragging: boolean;
 }

@@ -3,6 +3,7 @@ import type { Heads, HeadResult } from '../engine/head_list';
 import type { Check } from '../domain/check_result';
 import type { LayerRequest } from '../domain/layer';
 import type { Qkv } from 'qkv';
+import type { Spectra } from 'qkv/spectra';
 import { WIDTH } from '../domain/number_sets';
 import { checkHead, exactHead, type ExactHead } from '../engine/exact_head';
 import { Stopwatch } from './stopwatch';
@@ -27,6 +28,8 @@ export class Background {
   readonly #qkv: Qkv;
   readonly #pipeline: Pipeline;
   readonly #stopwatch = new Stopwatch();
+  /** What finds effective ranks; null before it is there. */
+  spectra: Spectra | null = null;
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
@@ -37,7 +40,7 @@ export class Background {
   static key({ layer, view, surfaces, ratio }: FrameRequest, look: number): string {
     const heads = Object.entries(surfaces).filter(([name]) => name.startsWith('head-'));
     const shown = layer.tokens.length > FEW_TOKENS ? view.head : null;
-    return JSON.stringify([layer, view.show, heads, ratio, shown, look]);
+    return JSON.stringify([layer, view.show, view.ranks, heads, ratio, shown, look]);
   }
 
   /** Yields often, mostly nothing; when there is something to tell, that. */
@@ -50,7 +53,7 @@ export class Background {
     const pixels: Record<string, Pixels> = {};
     for (let head = 0; head < heads.list.length && heads.count > 0; head++) {
       const result = this.#pipeline.result(heads, head, layer, view.show === 'scores');
-      const rank = effectiveRank(this.#qkv, heads, head);
+      const rank = view.ranks && this.spectra ? effectiveRank(this.spectra, heads, head) : NaN;
       numbers.push({ ...this.#statistics(result.weights, heads.count), rank });
       this.#paintSmall(pixels, head, result, request);
       kept.push(few || head === view.head ? result : null);
@@ -166,11 +169,11 @@ function exactOf(heads: Heads, head: number, { numbers }: LayerRequest): ExactHe
 }
 
 /** Of W_Q W_K^T of a head; NaN where there are no projections, or none that the page reads. */
-function effectiveRank(qkv: Qkv, { model }: Heads, head: number): number {
+function effectiveRank(spectra: Spectra, { model }: Heads, head: number): number {
   if (!model) return NaN;
   const of = (matrix: Float32Array) => ({
     data: columnsOf(matrix, D_MODEL, head),
     shape: [D_MODEL, D_K],
   });
-  return qkv.effectiveRank(of(model.wq), of(model.wk), { transposed: true }).data[0]!;
+  return spectra.effectiveRank(of(model.wq), of(model.wk), { transposed: true }).data[0]!;
 }

@@ -49,7 +49,7 @@ export interface HeadNumbers {
   readonly distance: number;
   readonly first: number;
   readonly largest: number;
-  /** Effective rank of W_Q W_K^T; NaN where no projections are read. */
+  /** Effective rank of W_Q W_K^T; NaN where no projections are read, and where it was not asked for. */
   readonly rank: number;
 }
 

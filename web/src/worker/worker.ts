@@ -63,7 +63,7 @@ async function start(): Promise<void> {
 
 /** Tells the page when nothing is left to do for its latest request. */
 function restIfDone(id: number): void {
-  if (engine && !job && !engine.studies.busy) reply({ type: 'rest', id });
+  if (engine && !job && !engine.studies.busy && !spectra) reply({ type: 'rest', id });
 }
 
 // ---- background work ----
@@ -110,6 +110,24 @@ const backgroundListener: SlicesListener<Progress | undefined, undefined> = {
     reply({ type: 'run-failed', id: endJob(), failure: describeFailure(error) });
   },
 };
+
+// ---- effective ranks ----
+
+/** What finds them is fetched when they are asked for first. Undefined: it is not on its way. */
+let spectra: Promise<void> | undefined;
+
+async function fetchSpectra(background: Background): Promise<void> {
+  try {
+    const { spectraEngine } = await import('../engine/spectra_engine');
+    background.spectra = await spectraEngine();
+    spectra = undefined;
+    look++; // what is known of the latest request lacks them
+    if (latest) startBackground(latest.id, latest.request);
+  } catch (error) {
+    spectra = undefined; // it may be tried again
+    reply({ type: 'run-failed', id: latest?.id ?? 0, failure: describeFailure(error) });
+  }
+}
 
 // ---- studies ----
 
@@ -169,18 +187,19 @@ function refuse(failure: Failure): void {
 
 // ---- messages ----
 
-let latest: FrameRequest | undefined;
+let latest: { readonly id: number; readonly request: FrameRequest } | undefined;
 
 function run(id: number, request: FrameRequest): void {
   if (!engine) return;
-  latest = request;
+  latest = { id, request };
   const start = performance.now();
   try {
     const { frame, pixels } = engine.pipeline.run(id, request);
     const news = newsOf({ ...frame, time: performance.now() - start });
     reply({ type: 'frame', news, pixels }, buffers(pixels));
+    const { studies, background } = engine;
+    if (request.view.ranks && !background.spectra) spectra ??= fetchSpectra(background);
     startBackground(id, request);
-    const { studies } = engine;
     studies.ask({ ...request }, { ...frame });
     clearTimeout(studyTimer);
     if (studies.busy) studyTimer = setTimeout(study, STUDY_REST, id, studies);
@@ -206,7 +225,7 @@ function receive(message: ToWorker): void {
   } else if (message.type === 'run') {
     run(message.id, message.request);
   } else if (latest) {
-    tell(latest, message.wanted, engine.background);
+    tell(latest.request, message.wanted, engine.background);
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Qkv } from 'qkv';
+import type { Spectra } from 'qkv/spectra';
 import { prefixMatching } from '../../../domain/prefix_matching';
-import { nearest, principalPlane } from '../../../domain/principal_plane';
+import { nearest } from '../../../domain/nearest';
+import { principalPlane } from '../../../engine/principal_plane';
 import { hashText, uniform } from '../../../engine/random';
 import type { Opened } from './open_model';
 import {
@@ -194,9 +196,9 @@ export function rolloutAt(qkv: Qkv, { label, info }: Opened, pass: Pass, at: num
   return { at, label: label(ids[at]!), sources, own: row[at]!, rest };
 }
 
-export function* planeOf({ embedding, label, info }: Opened): Generator<undefined, Plane | null> {
+export function planeOf(spectra: Spectra, { embedding, label, info }: Opened): Plane | null {
   if (!embedding) return null;
-  const { points, shares } = yield* principalPlane(embedding, info.dModel);
+  const { points, shares } = principalPlane(spectra, embedding, info.dModel);
   const labels = Array.from({ length: info.vocabulary }, (_, id) => label(id));
   return { points, labels, shares, width: info.dModel };
 }

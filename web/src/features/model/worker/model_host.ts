@@ -1,6 +1,8 @@
 import type { Qkv } from 'qkv';
+import type { Spectra } from 'qkv/spectra';
 import type { Heads } from '../../../engine/head_list';
 import { Slices } from '../../../engine/slices';
+import { spectraEngine } from '../../../engine/spectra_engine';
 import { describeFailure } from '../../../domain/describe_failure';
 import * as answers from './analyses';
 import { generate, speedOf } from './generation';
@@ -34,6 +36,8 @@ export class ModelHost {
   readonly #qkv: Qkv;
   readonly #say: (message: FromModel) => void;
   #opened: Opened | undefined;
+  /** What finds the plane of embeddings; it comes with the first model. */
+  #spectra: Spectra | undefined;
   #id = 0;
   #loading: AbortController | undefined;
   #ask: ModelAsk | undefined;
@@ -79,6 +83,7 @@ export class ModelHost {
       this.#say({ kind: 'progress', loaded, total });
     };
     try {
+      this.#spectra ??= await spectraEngine();
       const opened = await open(this.#qkv, files, { signal, onProgress });
       if (signal.aborted) {
         opened.model.dispose();
@@ -184,7 +189,8 @@ export class ModelHost {
     } else {
       for (const name of FROM_TOKENS) yield* this.#part(name, [], () => null);
     }
-    yield* this.#part('plane', [], () => answers.planeOf(of));
+    const spectra = this.#spectra;
+    yield* this.#part('plane', [], () => (spectra ? answers.planeOf(spectra, of) : null));
     const near = ask.near ?? ids[at] ?? 0;
     yield* this.#part('near', [near], () => answers.nearOf(of, near));
     this.#say({ kind: 'answered' });

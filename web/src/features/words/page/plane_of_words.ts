@@ -1,4 +1,4 @@
-import { principalPlane } from '../../../domain/principal_plane';
+import type { Principal } from '../../../domain/principal_plane';
 import { cosine } from '../shared/similarity';
 import { glossed } from '../shared/glosses';
 import { plainWord, unitOf, type WordTable } from '../shared/word_table';
@@ -6,18 +6,25 @@ import { plainWord, unitOf, type WordTable } from '../shared/word_table';
 /** More words than these are not drawn. */
 const MOST_WORDS = 40;
 
-export interface PlaneOfWords {
+/** Words that go on one plane, before it is known where. */
+export interface ChosenWords {
   readonly words: readonly string[];
   /** The words as they are written on the plane. */
   readonly names: readonly string[];
   /** Words that the table does not have. */
   readonly unknown: readonly string[];
-  readonly points: readonly (readonly [x: number, y: number])[];
   /** Words that are joined, by their places in the list. */
   readonly pairs: readonly (readonly [number, number])[];
-  readonly shares: readonly [number, number];
   /** The mean cosine of the differences of two pairs, in all dimensions; NaN of fewer than two pairs. */
   readonly parallel: number;
+  /** The vectors of the words, of length 1: [words, width]. */
+  readonly data: Float32Array;
+}
+
+export interface PlaneOfWords extends ChosenWords {
+  readonly points: readonly (readonly [x: number, y: number])[];
+  /** Parts of the variance across and upwards. */
+  readonly shares: readonly [number, number];
 }
 
 function meanCosine(differences: readonly (readonly number[])[]): number {
@@ -25,12 +32,12 @@ function meanCosine(differences: readonly (readonly number[])[]): number {
   return all.reduce((sum, value) => sum + value, 0) / all.length;
 }
 
-/** The words of a list such as "cat dog man>woman" on the plane of their two principal components; null: there are too few. */
-export function planeOfWords(
+/** The words of a list such as "cat dog man>woman" that go on a plane; null: there are too few. */
+export function wordsOfPlane(
   table: WordTable,
   list: string,
   language: string,
-): Pick<PlaneOfWords, 'unknown'> & { readonly plane: PlaneOfWords | null } {
+): Pick<ChosenWords, 'unknown'> & { readonly chosen: ChosenWords | null } {
   const groups = list
     .split(/[\s,，、]+/)
     .map((part) => part.split('>').map(plainWord).filter(Boolean))
@@ -38,14 +45,10 @@ export function planeOfWords(
   const asked = [...new Set(groups.flat())];
   const words = asked.filter((word) => table.rowOf.has(word)).slice(0, MOST_WORDS);
   const unknown = asked.filter((word) => !table.rowOf.has(word));
-  if (words.length < 3) return { unknown, plane: null };
+  if (words.length < 3) return { unknown, chosen: null };
   const units = words.map((word) => unitOf(table, word)!);
   const data = new Float32Array(words.length * table.width);
   units.forEach((unit, i) => data.set(unit, i * table.width));
-  const steps = principalPlane(data, table.width);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  const { points, shares } = step.value;
   const pairs = groups
     .flatMap((group) => group.slice(1).map((word, i) => [group[i] ?? '', word] as const))
     .map(([a, b]) => [words.indexOf(a), words.indexOf(b)] as const)
@@ -53,10 +56,15 @@ export function planeOfWords(
   const differences = pairs.map(([a, b]) => Array.from(units[a]!, (x, i) => units[b]![i]! - x));
   return {
     unknown,
-    plane: {
-      ...{ words, unknown, pairs, shares, parallel: meanCosine(differences) },
+    chosen: {
+      ...{ words, unknown, pairs, data, parallel: meanCosine(differences) },
       names: words.map((word) => glossed(word, language)),
-      points: words.map((_, i) => [points[2 * i]!, points[2 * i + 1]!]),
     },
   };
+}
+
+/** These words on the plane of the two principal components of their vectors. */
+export function onPlane(chosen: ChosenWords, { points, shares }: Principal): PlaneOfWords {
+  const place = (i: number) => [points[2 * i]!, points[2 * i + 1]!] as const;
+  return { ...chosen, shares, points: chosen.words.map((_, i) => place(i)) };
 }

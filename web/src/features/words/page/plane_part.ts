@@ -1,13 +1,17 @@
 import { html, type TemplateResult } from 'lit-html';
+import type { Failure } from '../../../domain/failure';
 import { percent } from '../../../ui/numbers';
 import { options, typedText, withValue } from '../../../ui/lit/controls';
 import { stage } from '../../../ui/lit/plots';
+import { reasonOf } from '../../../ui/reason';
+import { Lab } from '../../../worker/panel_worker_client';
 import type { View } from '../../panel';
+import type { FromWordsLab, ToWordsLab } from '../shared/protocol';
 import { PLANES, PLANE_SETS } from '../shared/examples';
 import { shownWords } from './shown_words';
 import { LONGEST_PLANE, typed } from '../state';
 import { drawPlane } from './drawings';
-import { planeOfWords, type PlaneOfWords } from './plane_of_words';
+import { onPlane, wordsOfPlane, type ChosenWords, type PlaneOfWords } from './plane_of_words';
 import { three, WordsPart } from './words_part';
 import { t } from '../feature';
 
@@ -16,6 +20,21 @@ export const PLANE_HEIGHT = 420;
 /** Words on the plane of their two principal components. */
 export class PlanePart extends WordsPart {
   #plane: PlaneOfWords | null = null;
+  /** What the worker was asked for last, what it has found, and why it has not. */
+  #asked = '';
+  #found: FromWordsLab | null = null;
+  #failure: Failure | null = null;
+  readonly #lab = new Lab<ToWordsLab, FromWordsLab>('words', {
+    onMessage: (found) => {
+      if (found.key !== this.#asked) return;
+      this.#found = found;
+      this.refresh();
+    },
+    onFailure: (failure) => {
+      this.#failure = failure;
+      this.refresh();
+    },
+  });
 
   /** What is drawn; null: nothing yet. */
   get plane(): PlaneOfWords | null {
@@ -30,17 +49,29 @@ export class PlanePart extends WordsPart {
     const { table } = this;
     if (!table) return html``;
     const { plane: list } = shownWords(state);
-    const { plane, unknown } = planeOfWords(table, list, state.language);
-    this.#plane = plane;
+    const { chosen, unknown } = wordsOfPlane(table, list, state.language);
+    const plane = (this.#plane = chosen && this.#planeOf(chosen, table.width));
     const missing = { words: unknown.join(', ') };
     return html`
       <h3>${t('words.plane.title')}</h3>
       <p class="words-text">${t('words.plane.intro')}</p>
       ${this.#tools(list)}
       ${plane ? planeStage(plane, table.width) : html`<div class="plot-stage"></div>`}
-      <p class="words-text words-shares">${plane ? sharesOf(plane) : t('words.plane.few')}</p>
+      <p class="words-text words-shares">${chosen ? plane && sharesOf(plane) : t('words.plane.few')}</p>
+      <p class="words-text words-failed" role="status">${chosen && !plane && this.#failure ? reasonOf(this.#failure) : ''}</p>
       <p class="words-text words-pairs">${plane && pairsOf(plane, table.width)}</p>
       <p class="hint words-plane-unknown">${unknown.length > 0 ? t('words.plane.unknown', missing) : ''}</p>`;
+  }
+
+  /** Where these words are, as soon as the worker has said it; it is asked once. */
+  #planeOf(chosen: ChosenWords, width: number): PlaneOfWords | null {
+    const key = chosen.words.join(' ');
+    if (key !== this.#asked) {
+      this.#asked = key;
+      this.#failure = null;
+      this.#lab.send({ key, data: chosen.data, width });
+    }
+    return this.#found?.key === key ? onPlane(chosen, this.#found.principal) : null;
   }
 
   #tools(list: string): TemplateResult {
