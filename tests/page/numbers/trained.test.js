@@ -170,9 +170,11 @@ test('request: what is asked of the layer and of its picture', () => {
   });
   assert.deepEqual(view, {
     ...{ head: 0, other: null, show: 'weights', query: 1, told: 1, matrix: false, dragging: true },
+    ranks: false,
   });
   assert.deepEqual([asked, ratio, scale, row], [surfaces, 2, 1, null]);
   const of = (patch, more) => ask(patch, more).view;
+  assert.equal(of({ order: 'rank' }).ranks, true);
   assert.equal(of({ head: 5 }).head, 5);
   assert.equal(of({ head: 6 }).head, 5);
   assert.deepEqual(

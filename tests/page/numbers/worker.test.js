@@ -11,11 +11,12 @@ const puppets = {
   name: 'puppets',
   setup({ onResolve, onLoad }) {
     const filter =
-      /^(qkv|\.\/pipeline|\.\/background|\.\/study_scheduler|\.\.\/engine\/canvas|.*model\/worker\/model_host)$/;
+      /^(qkv|\.\/pipeline|\.\/background|\.\/study_scheduler|\.\.\/engine\/(?:canvas|spectra_engine)|.*model\/worker\/model_host)$/;
     onResolve({ filter }, ({ path }) => ({ path, namespace: 'puppets' }));
     onLoad({ filter: /./, namespace: 'puppets' }, () => ({
       contents: `export const { Pipeline, Background, StudyDesk, Surface, ModelHost } = worked;
-        export const FEW_TOKENS = 256; export const init = () => worked.init();`,
+        export const FEW_TOKENS = 256; export const init = () => worked.init();
+        export const spectraEngine = () => worked.spectraEngine();`,
     }));
   },
 };
@@ -40,7 +41,9 @@ const pixelsOf = (...sizes) => ({
   width: sizes[0] ?? 1,
   height: 1,
 });
-const requestOf = (name, count = 1) => ({ name, layer: { tokens: Array(count).fill('x') } });
+const requestOf = (name, count = 1, ranks = false) => ({
+  ...{ name, layer: { tokens: Array(count).fill('x') }, view: { ranks } },
+});
 const failure = (message) => ({ code: 'unexpected', message });
 
 /** Lets the timer go off that waits, and says how long it was to wait. */
@@ -151,6 +154,54 @@ async function ready() {
   assert.deepEqual(posted(), [[{ type: 'ready', info: 'the engine' }, []]]);
 }
 const run = (id, request) => say({ type: 'run', id, request });
+
+describe('worker: effective ranks', () => {
+  const told = { tells: { report: { check: 'right' }, pixels: {} } };
+
+  test('are worked out again when what finds them has come, and nothing rests before', async () => {
+    await ready();
+    let come;
+    worked.spectraEngine = () => new Promise((resolve) => (come = resolve));
+    worked.steps = [told];
+    run(1, requestOf('a', 1, true));
+    assert.deepEqual(types(), ['frame']);
+    goOff();
+    assert.deepEqual([worked.begun, types()], [['a'], ['report']]);
+    run(2, requestOf('a', 1, true));
+    assert.deepEqual(types(), ['frame', 'report']);
+    await turn();
+    come('spectra');
+    await turn();
+    assert.deepEqual(types(), []);
+    goOff();
+    assert.deepEqual(
+      [worked.begun, types()],
+      [
+        ['a', 'a'],
+        ['report', 'rest 2'],
+      ],
+    );
+  });
+
+  test('are told not to have come, and asked for again with the next request', async () => {
+    await ready();
+    let asked = 0;
+    worked.spectraEngine = () => {
+      asked += 1;
+      return Promise.reject(Object.assign(new Error('no network'), { code: 'load_failed' }));
+    };
+    run(1, requestOf('a', 1, true));
+    await turn();
+    await turn();
+    const failed = posted().filter(([{ type }]) => type === 'run-failed');
+    assert.deepEqual(failed.map(([{ id, failure: why }]) => [id, why.code]), [[1, 'load_failed']]); // prettier-ignore
+    run(2, requestOf('a', 1, true));
+    await turn();
+    run(3, requestOf('a'));
+    await turn();
+    assert.equal(asked, 2);
+  });
+});
 
 describe('worker: the engine', () => {
   test('is told of when it is there; what came before it is done first, in its order', async () => {

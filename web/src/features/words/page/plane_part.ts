@@ -69,7 +69,7 @@ export class PlanePart extends WordsPart {
     if (key !== this.#asked) {
       this.#asked = key;
       this.#failure = null;
-      this.#lab.send({ key, data: chosen.data, width });
+      this.#lab.send({ type: 'plane', key, data: chosen.data, width });
     }
     return this.#found?.key === key ? onPlane(chosen, this.#found.principal) : null;
   }

@@ -2,6 +2,7 @@ import type { Principal } from '../../../domain/principal_plane';
 
 /** Rows of numbers of which the plane is wanted. */
 export interface ToWordsLab {
+  readonly type: 'plane';
   /** What they are of: the answer says it again. */
   readonly key: string;
   /** [rows, width] */
