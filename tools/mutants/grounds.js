@@ -130,7 +130,11 @@ class Bindings extends Scripts {
   }
 
   async build(copy) {
-    const built = await copy.build('wasm', ['module_qkv-simd', 'module_qkv-train-simd']);
+    const modules = ['qkv-simd', 'qkv-train-simd', 'qkv-spectra-simd'];
+    const built = await copy.build(
+      'wasm',
+      modules.map((name) => `module_${name}`),
+    );
     return built.code === 0 ? super.build(copy) : built;
   }
 }
