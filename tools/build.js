@@ -37,7 +37,7 @@ export const builds = {
   native: { needs: ['native-libraries'], run: native },
   'native-gcc': { run: () => cmake('native-gcc', ['all']) },
   'native-arm64': {
-    run: () => cmake('native-arm64', ['qkv_tests', 'qkv_train_tests']),
+    run: () => cmake('native-arm64', ['qkv_tests', 'qkv_train_tests', 'qkv_spectra_tests']),
   },
   'wasm-tests': { after: ['modules'], run: wasmTests },
   sanitized: {

@@ -74,6 +74,7 @@ const elsewhere = () =>
         ['native', 'train'].map((suite) => ctest(preset, `${suite}.${isa}`)),
       ),
       ...newer.map((isa) => ctest(preset, `native.${isa}`)),
+      ctest(preset, 'spectra'),
     ];
     return missing.length > 0
       ? { name, full: true, parts: [skipped(name, `there is no ${missing.join(' and no ')}`)] }
@@ -133,6 +134,9 @@ function native(full) {
 const wasm = () =>
   ['simd', 'relaxed'].flatMap((variant) =>
     [
+      ...(variant === 'simd'
+        ? [{ name: 'wasm simd, spectra', of: 'core', parts: [ctest('wasm', 'spectra.simd')] }]
+        : []),
       {
         name: `wasm ${variant}, Node`,
         of: 'core',

@@ -28,11 +28,11 @@ struct SingularValueOutputs {
 ///
 /// `left` is [A, m, k], `right` is [A, k, n], any strides; the outputs are apart from both and from each other. The element of largest
 /// size of each left vector is positive, the first of those that are equal to within 2^-20 of it. A number that is not finite
-/// gives NaN for its matrix.
+/// gives NaN for its matrix; a value beyond float32 is infinite.
 ///
 /// |error| <= 2^-24 value + 64 k 2^-53 |left|_F |right|_F of a value; each number of left_vectors * diag(values) * right_vectors^T is
 /// within 2^-22 r + 64 k 2^-53 of that of the product, times |left|_F |right|_F. Time: O((m + n) k^2), and O(k^3) for each of about ten
-/// sweeps. Scratch: about 8 (m + n) (3 k + r + 64) + 128 k^2 bytes.
+/// sweeps. Scratch: 8 (2 (m + n) r + 7 r^2 + 256 r + 4096) bytes with vectors; 8 (m + n) r less without, and 16 (m + n) k more where r < k.
 /// Errors; nothing is written then: kInvalidArgument (null data, strides below 0, arrays that overlap), kShapeMismatch (ranks, extents),
 /// kOutOfMemory (the workspace could not grow).
 Status singular_values(TensorView<const float> left, TensorView<const float> right,
@@ -75,7 +75,7 @@ struct EigenvalueOutputs {
 ///
 /// The results are the exact eigenvalues, each rounded to 2^-24 of its size, of a matrix that differs from the smaller product by at
 /// most (m + 64 k) 2^-53 |left|_F |right|_F in the Frobenius norm; how far that moves an eigenvalue depends on its condition.
-/// Time: O(m k^2 + 10 k^3) for k < m. Scratch: about 8 (r (8 r + 256) + 128 max(m, k)) bytes.
+/// Time: O(m k^2 + 10 k^3) for k < m. Scratch: 8 (7 r^2 + 320 r + 4096) bytes.
 /// Errors: those of singular_values().
 Status eigenvalues(TensorView<const float> left, TensorView<const float> right,
                    const EigenvalueOutputs& out, Workspace& workspace) noexcept;
@@ -100,7 +100,8 @@ struct PcaOutputs {
 ///
 /// With V the variance of all columns together: |error| <= 2^-24 variance + 16 (n + d) 2^-53 V of a variance. A component
 /// turns by at most about 16 (n + d) 2^-53 V / gap, the gap being the distance of its variance from the next. Time: O(n d min(n, d)),
-/// and about 10 min(n, d)^3. Scratch: about 8 (6 min(n, d)^2 + 320 d + 64 count) bytes, and 8 n d more for n < d.
+/// and about 10 min(n, d)^3. Scratch, with
+/// l = min(n, d): 8 (4 l^2 + 256 d + count (d + l + 128) + 4096) bytes, and 8 n d more for n < d.
 /// Errors; nothing is written then: kInvalidArgument (null data, strides below 0, arrays that overlap), kShapeMismatch (ranks, extents),
 /// kOutOfRange (`count`), kOutOfMemory (the workspace could not grow).
 Status pca(TensorView<const float> x, Index count, const PcaOutputs& out,

@@ -115,7 +115,7 @@ Status eigenvalues(TensorView<const float> left, TensorView<const float> right,
       {{"left", left}, {"right", right}}));
   double* block = nullptr;
   std::size_t doubles = 0;
-  QKV_RETURN_IF_ERROR(begin_arena(workspace, {{detail::saturated_product(8, r), r}, {6 * kRows, r}},
+  QKV_RETURN_IF_ERROR(begin_arena(workspace, {{detail::saturated_product(7, r), r}, {5 * kRows, r}},
                                   block, doubles));
   const EigenArena arena(block, doubles);
   for (Index a = 0; a < count; ++a) {

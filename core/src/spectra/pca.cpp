@@ -191,11 +191,10 @@ Status pca(TensorView<const float> x, Index count, const PcaOutputs& out,
   double* block = nullptr;
   std::size_t doubles = 0;
   QKV_RETURN_IF_ERROR(begin_arena(workspace,
-                                  {{detail::saturated_product(6, least), least},
-                                   {6 * kRows, least},
+                                  {{detail::saturated_product(4, least), least},
                                    {n < d ? n : 0, d},
-                                   {6 * kRows, d},
-                                   {count, detail::saturated_sum(d, 2 * kRows)}},
+                                   {4 * kRows, d},
+                                   {count, detail::saturated_sum(d, least + 2 * kRows)}},
                                   block, doubles));
   const EigenArena arena(block, doubles);
   const FloatMatrix rows = matrix_of(x);

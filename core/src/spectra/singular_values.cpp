@@ -120,10 +120,10 @@ Status begin_spectrum(Workspace& workspace, const TensorView<const float>& left,
   const Index r = std::min({m, k, n});
   const Index both = detail::saturated_sum(m, n);
   return begin_arena(workspace,
-                     {{both, detail::saturated_product(vectors ? 5 : 2, r)},
-                      {r < k ? both : 0, detail::saturated_product(3, k)},
-                      {detail::saturated_product(14, r), r},
-                      {128, r}},
+                     {{both, detail::saturated_product(vectors ? 2 : 1, r)},
+                      {r < k ? both : 0, detail::saturated_product(2, k)},
+                      {detail::saturated_product(7, r), r},
+                      {256, r}},
                      block, count);
 }
 
