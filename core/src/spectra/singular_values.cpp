@@ -66,8 +66,9 @@ Matrix second_factor(const FloatMatrix& left, const FloatMatrix& right, Index r)
 }
 
 #if EIGEN_VERSION_AT_LEAST(3, 4, 90)
-using Svd = qkv_eigen::JacobiSVD<Matrix, qkv_eigen::NoQRPreconditioner | qkv_eigen::ComputeThinU |
-                                             qkv_eigen::ComputeThinV>;
+using Svd = qkv_eigen::JacobiSVD<Matrix, static_cast<int>(qkv_eigen::NoQRPreconditioner) |
+                                             static_cast<int>(qkv_eigen::ComputeThinU) |
+                                             static_cast<int>(qkv_eigen::ComputeThinV)>;
 inline void decompose(Svd& svd, const Matrix& of, bool /*vectors*/) { svd.compute(of); }
 #else
 using Svd = qkv_eigen::JacobiSVD<Matrix, qkv_eigen::NoQRPreconditioner>;
