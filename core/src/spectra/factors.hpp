@@ -65,10 +65,10 @@ struct Product {
   return {};
 }
 
-/// Copies a vector to an array of one axis.
+/// Copies a vector to an array of one axis, if it is there.
 template <class Values>
 void copy_to(const TensorView<float>& to, const Values& values) noexcept {
-  for (Index i = 0; i < to.extent(0); ++i) {
+  for (Index i = 0; !to.absent() && i < to.extent(0); ++i) {
     *to.at(i) = static_cast<float>(values[i]);
   }
 }

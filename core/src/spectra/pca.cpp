@@ -84,7 +84,7 @@ class Principal {
     }
     total_ = gram.trace();
     const Eigenpairs pairs(gram, count);
-    const double largest = count > 0 ? std::max(pairs.values()[0], 0.0) : 0.0;
+    const double largest = std::max(pairs.values()[0], 0.0);
     const double most = static_cast<double>(std::max(x.rows(), x.cols()));
     const double noise = 4.0 * most * 0x1p-52 * largest;
     for (Index i = 0; i < count; ++i) {
@@ -145,7 +145,7 @@ void write_nan(const PcaOutputs& out) noexcept {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   for (const auto* view : {&out.components, &out.projections, &out.variances, &out.shares}) {
     const Index columns = view->rank == 2 ? view->extent(1) : 1;
-    for (Index i = 0; i < view->extent(0); ++i) {
+    for (Index i = 0; !view->absent() && i < view->extent(0); ++i) {
       for (Index j = 0; j < columns; ++j) {
         *(view->rank == 2 ? view->at(i, j) : view->at(i)) = kNaN;
       }
@@ -185,7 +185,7 @@ Status pca(TensorView<const float> x, Index count, const PcaOutputs& out,
   }
   QKV_RETURN_IF_ERROR(check_outputs(kName, x, count, out));
   if (n == 0 || d == 0) {
-    copy_to(out.mean, Vector::Constant(out.mean.extent(0), 0.0));
+    copy_to(out.mean, Vector::Zero(d));
     return {};
   }
   double* block = nullptr;
@@ -204,7 +204,9 @@ Status pca(TensorView<const float> x, Index count, const PcaOutputs& out,
     write_nan(out);
     return {};
   }
-  write(rows, mean, Principal(rows, mean, count), out);
+  if (count > 0) {
+    write(rows, mean, Principal(rows, mean, count), out);
+  }
   return {};
 }
 

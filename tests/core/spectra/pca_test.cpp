@@ -159,6 +159,18 @@ TEST_CASE("pca: strides, what is not finite, and nothing", "[spectra][strides]")
   CHECK(mean == std::vector<float>(3, 0.0F));
   require_ok(pca({nullptr, {3, 0}}, 0, {.components = {nullptr, {0, 0}}}, workspace));
   require_ok(pca(x.view(), 0, {}, workspace));
+  // What is absent is not written, whatever extents it had.
+  std::vector<float> before(8, kUntouched);
+  TensorView<float> absent(before.data(), {2, 4});
+  absent.rank = 0;
+  require_ok(pca(view, 2,
+                 {.mean = absent,
+                  .components = absent,
+                  .variances = absent,
+                  .shares = absent,
+                  .projections = absent},
+                 workspace));
+  CHECK(before == std::vector<float>(8, kUntouched));
 }
 
 }  // namespace
