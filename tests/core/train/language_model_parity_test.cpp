@@ -47,14 +47,15 @@ TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[
     batch.ids = call.args.ids;
     ModelResults& trained = call.results;
     std::vector<train::LayerReading> readings;
-    for (const ModelReading& reading : call.readings) {
-      readings.push_back({.layer = reading.layer,
-                          .weights = reading.weights,
-                          .entropy = reading.entropy,
-                          .residual = reading.residual,
-                          .q = reading.q,
-                          .k = reading.k,
-                          .v = reading.v});
+    for (Index layer = 0; layer < f.config.num_layers; ++layer) {
+      const auto of = [&](ModelSite site) { return call.reading(site, layer).to; };
+      readings.push_back({.layer = layer,
+                          .weights = of(ModelSite::kWeights),
+                          .entropy = of(ModelSite::kEntropy),
+                          .residual = of(ModelSite::kResidual),
+                          .q = of(ModelSite::kQ),
+                          .k = of(ModelSite::kK),
+                          .v = of(ModelSite::kV)});
     }
     require_ok(trainer.forward(batch, call.args.logits, readings, workspace));
     // Each is within the bound of the oracle, so they are within two of each other.
