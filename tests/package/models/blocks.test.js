@@ -19,6 +19,8 @@ after(() => engine.dispose());
 const ids = [1, 4, 0, 6, 2];
 const logitsOf = (model) => model.forward(ids).logits.data;
 const four = ['Q4_0', 'Q4_1', 'Q4_K'];
+/** Those whose codes and scales fit a block of 8 bits. */
+const exactInBytes = ['Q8_0', 'Q5_0', 'IQ4_NL'];
 /** How a file of this type is kept. */
 const keptAs = (type) => {
   if (type === 'Q4_K') return 'q4_k';
@@ -51,7 +53,7 @@ describe('load: GGUF', () => {
       const whole = create(engine, model.config, arrays);
       const perNumber = model.bytes / (whole.bytes / 4);
       assert.ok(perNumber < (format === 'int8' ? 1.2 : 0.75), `${perNumber} bytes`);
-      if (format === 'int8' && type !== 'Q8_0') {
+      if (format === 'int8' && !exactInBytes.includes(type)) {
         const made = create(engine, model.config, arrays, { format });
         expectSame(logitsOf(model), logitsOf(made), 'logit');
         made.dispose();
@@ -59,6 +61,25 @@ describe('load: GGUF', () => {
       for (const one of [model, whole]) one.dispose();
     });
   }
+
+  test('numbers whose codes and scales fit a block of 8 bits are kept exactly', async () => {
+    for (const type of exactInBytes) {
+      const { weights, stored } = blockFile([type]);
+      const model = await load(engine, { weights });
+      const { bytesOf } = partsOf(model.save());
+      for (const [name, { bytes }] of Object.entries(stored)) {
+        const kept = bytesOf(name);
+        for (let i = 0; i < (kept.length / 34) * 32; i += 1) {
+          assert.equal(
+            numberOf('Q8_0', kept, i),
+            numberOf(type, bytes, i),
+            `${name}[${i}] of ${type}`,
+          );
+        }
+      }
+      model.dispose();
+    }
+  });
 
   test('4 bits are kept as they are; as int4 the scales of Q4_K are rounded', async () => {
     for (const type of four) {
@@ -107,7 +128,7 @@ describe('load: GGUF', () => {
   });
 
   test('of a file with several types each matrix keeps its own', async () => {
-    const { weights, arrays } = blockFile(['Q4_K', 'Q6_K', 'Q5_0', 'Q4_0']);
+    const { weights, arrays } = blockFile(['Q4_K', 'Q6_K', 'Q5_1', 'Q4_0']);
     const model = await load(engine, { weights });
     const { blocks } = partsOf(model.save()).header.__metadata__;
     const types = Object.fromEntries(
