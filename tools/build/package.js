@@ -49,6 +49,7 @@ const declarations = [
     'api/spectra-types',
     'api/option-types',
     'api/model-config',
+    'api/inspect-types',
     'api/model-types',
     'api/train-types',
     'api/trainer-types',

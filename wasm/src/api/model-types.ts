@@ -1,3 +1,10 @@
+import type {
+  Activated,
+  Activations,
+  Edit,
+  LanguageModelMicroscope,
+  Read,
+} from './inspect-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
 import type { Layers, Passing, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray } from './types.js';
@@ -174,6 +181,8 @@ export interface ModelOutput {
   hidden?: OwnedArray<Shape3>;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;
+  /** With `read`. */
+  activations?: Activations;
 }
 
 /** Options of {@link LanguageModel.forward}. */
@@ -193,8 +202,12 @@ export interface ForwardOptions {
   tokenTypes?: ArrayLike<number> | undefined;
   /** Tokens of each row that are read, [batch]; default all. Not with a session. */
   keyLengths?: ArrayLike<number> | undefined;
-  /** What to read besides. */
+  /** What to read besides: a short form of `read`, and what `read` cannot name. */
   inspect?: Inspect | undefined;
+  /** Activations to read; a place that `inspect` asks for cannot be named here as well. */
+  read?: readonly Read[] | undefined;
+  /** Activations to change. */
+  edit?: readonly Edit[] | undefined;
   /** As in {@link GenerateOptions}. Default false. */
   plain?: boolean | undefined;
 }
@@ -219,6 +232,7 @@ export type OutputOf<Options, Head extends boolean = true> = Options extends unk
       With<
         ModelOutput,
         Layers<Said<Options, 'inspect'>, LayerReadings, Reading> &
+          Activated<Said<Options, 'read'>> &
           Required<
             Pick<
               ModelOutput,
@@ -233,7 +247,12 @@ export type OutputOf<Options, Head extends boolean = true> = Options extends unk
 
 /** What {@link LanguageModel.generate} tells with options of this type. */
 export type TokenOf<Options> = Options extends unknown
-  ? Shown<With<Token, Layers<Said<Options, 'inspect'>, LayerReadings, Reading>>>
+  ? Shown<
+      With<
+        Token,
+        Layers<Said<Options, 'inspect'>, LayerReadings, Reading> & Activated<Said<Options, 'read'>>
+      >
+    >
   : never;
 
 /** Options of {@link LanguageModel.loss}. */
@@ -242,6 +261,8 @@ export interface LossOptions {
   batch?: number | undefined;
   /** `ablate` alone has a meaning here. */
   inspect?: Pick<Inspect, 'ablate'> | undefined;
+  /** Activations to change. */
+  edit?: readonly Edit[] | undefined;
   /** As in {@link GenerateOptions}. Default false. */
   plain?: boolean | undefined;
 }
@@ -333,6 +354,10 @@ export interface GenerateOptions {
   session?: Session | undefined;
   /** What to read of the pass that chose each token, which has one row. `rows` has no meaning here. */
   inspect?: Omit<Inspect, 'rows'> | undefined;
+  /** Activations to read of that pass. */
+  read?: readonly Read[] | undefined;
+  /** Activations to change in all passes. */
+  edit?: readonly Edit[] | undefined;
   /** Ends it; the iteration is rejected with the reason. */
   signal?: WebSignal | undefined;
   /**
@@ -355,13 +380,17 @@ export interface Token {
   logProbability: number;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;
+  /** With `read`. */
+  activations?: Activations;
 }
 
 /**
  * A language model. `Head` is whether it has a head and answers with logits, as all do but encoders: {@link create} sees it in
  * its config, {@link load} is told.
  */
-export interface LanguageModel<Head extends boolean = true> {
+export interface LanguageModel<
+  Head extends boolean = true,
+> extends LanguageModelMicroscope<Session> {
   /** With all defaults. */
   readonly config: Filled<LanguageModelConfig>;
   /** Numbers in all arrays. */

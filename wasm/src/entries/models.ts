@@ -31,6 +31,7 @@ import * as json from '../models/tokenizers/json/json-tokenizer.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
+export type * from '../api/inspect-types.js';
 export type * from '../api/model-types.js';
 
 const { operators } = readPart(QKV_MODELS_ABI);

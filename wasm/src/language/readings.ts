@@ -26,22 +26,27 @@ type Name = keyof LayerReadings;
 /** Most layers that can be named. */
 const mostLayers = 2 ** 16;
 
-/** Layers by their numbers, all of them unless they are given. */
-export function layersOf(fn: string, given: unknown, numLayers: number): readonly number[] {
+/** Layers by their numbers, all of them unless they are given. `name` is what the caller calls them. */
+export function layersOf(
+  fn: string,
+  given: unknown,
+  numLayers: number,
+  name = 'inspect.layers',
+): readonly number[] {
   if (given === undefined) return Array.from({ length: numLayers }, (_, i) => i);
-  const layers = listOf(fn, 'inspect.layers', given, mostLayers);
+  const layers = listOf(fn, name, given, mostLayers);
   if (!layers) {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: inspect.layers is ${describe(given)}, expected an array of layers`,
+      `${fn}: ${name} is ${describe(given)}, expected an array of layers`,
     );
   }
   layers.forEach((layer, i) => {
-    checkInteger(fn, `inspect.layers[${i}]`, layer, 0, numLayers - 1);
+    checkInteger(fn, `${name}[${i}]`, layer, 0, numLayers - 1);
     if (layers.indexOf(layer) === i) return;
     throw new QkvError(
       'invalid_argument',
-      `${fn}: inspect.layers has ${layer} twice, expected each layer once`,
+      `${fn}: ${name} has ${layer} twice, expected each layer once`,
     );
   });
   return layers as number[];

@@ -10,8 +10,9 @@ import { within } from '../arguments/ranges.js';
 import { found } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
-import { Inspection } from './pass.js';
+import { PassSites, type SitesAsked } from './pass-sites.js';
 import { Pause } from './pause.js';
+import { editsIn, editsOf, type SiteEdit } from './edits.js';
 import {
   addressOf,
   checkIdle,
@@ -28,7 +29,7 @@ import { hasNoTokenizer, tokensOf } from './text.js';
 const fn = 'LanguageModel.generate';
 const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty', 'seed', 'stop'],
-  ...['stopTokens', 'session', 'inspect', 'signal', 'plain'],
+  ...['stopTokens', 'session', 'inspect', 'signal', 'plain', 'read', 'edit'],
 ] as const;
 /** Tokens of a prompt between two turns of the event loop: as many as the core takes at once, kPieceTokens there. */
 const pieceTokens = 240;
@@ -55,7 +56,9 @@ interface GenerateRequest extends Prompt {
   readonly stops: readonly string[];
   readonly ends: readonly number[];
   readonly session: SessionState | undefined;
-  readonly inspect: GenerateOptions['inspect'];
+  /** What is read of each token that is chosen. */
+  readonly asked: Pick<GenerateOptions, 'inspect' | 'read'>;
+  readonly edits: readonly SiteEdit[];
   readonly signal: AbortSignal | undefined;
 }
 
@@ -124,7 +127,7 @@ function checkSaid(prompt: unknown): void {
 
 function requestOf(state: ModelState, given: unknown, options: GenerateOptions): GenerateRequest {
   const taken = takeOptions(fn, 'options', options, names);
-  const { maxTokens, session, inspect, signal, plain = false } = taken;
+  const { maxTokens, session, signal, plain = false } = taken;
   const { config, tokenizer } = state.spec;
   const stops = stopsOf(taken.stop);
   if (stops.length > 0 && !tokenizer)
@@ -155,13 +158,16 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
   const first = promptOf(given);
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
-  const { kept } = new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);
+  const { inspect, read, edit } = taken;
+  const places = new PassSites(fn, new Call(state.instance, fn), { inspect, read }, config, pass);
   return {
     ...first,
     again: () => promptOf(typeof given === 'string' ? given : first.prompt),
     sampling: samplingOf(taken),
     ends: endsOf(state, taken.stopTokens),
-    ...{ stops, session: sessionState, length: sessionState?.length ?? 0, inspect: kept, signal },
+    asked: { inspect: places.inspect, read: places.read },
+    edits: editsOf(fn, edit, config, { ...pass, isOpen: true }),
+    ...{ stops, session: sessionState, length: sessionState?.length ?? 0, signal },
   };
 }
 
@@ -229,7 +235,8 @@ class Passes {
 
   /** Reads tokens. */
   read(ids: Int32Array): void {
-    const { call, fields } = this.#begin(ids, this.#onlyAblated());
+    const { ablate } = this.#request.asked.inspect ?? {};
+    const { call, fields } = this.#begin(ids, ablate ? { inspect: { ablate } } : {});
     readInto(fn, this.#session, ids.length, () => {
       call.run('forwardModel', fields());
     });
@@ -237,7 +244,7 @@ class Passes {
 
   /** Reads tokens, and chooses one that follows the last of them. */
   choose(ids: Int32Array): Omit<Token, 'text'> {
-    const { call, inspection, fields } = this.#begin(ids, this.#request.inspect);
+    const { call, places, fields } = this.#begin(ids, this.#request.asked);
     const slot = call.output('found', [4]);
     readInto(fn, this.#session, ids.length, () => {
       call.run('generateToken', {
@@ -250,28 +257,24 @@ class Passes {
     this.#steps += 1;
     const [id = -1, logProbability = NaN] = found(call, slot);
     this.#seen?.add(id);
-    return { id, logProbability, ...inspection.read(call) };
+    return { id, logProbability, ...places.result(call) };
   }
 
-  #onlyAblated(): GenerateOptions['inspect'] {
-    const { inspect } = this.#request;
-    return inspect?.ablate && { ablate: inspect.ablate };
-  }
-
-  #begin(ids: Int32Array, inspect: GenerateOptions['inspect']) {
+  #begin(ids: Int32Array, asked: SitesAsked) {
     const state = this.#state;
     const sessionState = this.#session;
     const call = new Call(state.instance, fn);
     const { length } = ids;
-    const pass = { batch: 1, length, keys: sessionState.length + length };
-    const inspection = new Inspection(fn, call, inspect, state.spec.config, pass);
+    const size = { batch: 1, length, keys: sessionState.length + length };
+    const edits = editsIn(this.#request.edits, sessionState.length - this.#before, size);
+    const places = new PassSites(fn, call, asked, state.spec.config, { ...size, edits });
     const fields = () => ({
       model: state.live(fn),
       session: addressOf(fn, sessionState),
       ids: call.input({ name: 'prompt', shape: [1, length], source: ids }),
-      sites: inspection.fields(call),
+      sites: places.fields(call),
     });
-    return { call, inspection, fields };
+    return { call, places, fields };
   }
 }
 
@@ -280,7 +283,7 @@ const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Arra
   config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
 
 async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenerator<Token> {
-  const { most, stops, ends, signal, prompt, inspect, session, source } = request;
+  const { most, stops, ends, signal, prompt, asked, session, source } = request;
   const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
   const own = session ? undefined : createSession(fn, state, { capacity, source });
   const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
@@ -291,7 +294,7 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
     throwIfAborted(signal);
   };
   // With readings, the token that chooses is alone in its pass, as those after it.
-  const atOnce = inspect ? 1 : pieceTokens;
+  const atOnce = asked.inspect || asked.read ? 1 : pieceTokens;
   let ids = prompt;
   /** The token that was yielded last, until the model has read it. */
   let unread: Int32Array | undefined;

@@ -17,6 +17,17 @@ import type {
   Tokenizer,
   KeptFormat,
 } from '../api/model-types.js';
+import type {
+  AttributeOptions,
+  Attribution,
+  Guess,
+  HeadScores,
+  HeadScoresOptions,
+  LensOptions,
+  NormWeightsOptions,
+  Sweep,
+  SweepOptions,
+} from '../api/inspect-types.js';
 import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
@@ -27,7 +38,12 @@ import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import { embed, usualPooling } from './embed.js';
 import { generate } from './generate.js';
-import { Inspection } from './pass.js';
+import { attribute } from './microscope/attribute.js';
+import { headScores } from './microscope/head-scores.js';
+import { lens } from './microscope/lens.js';
+import { normWeights } from './microscope/norm-weights.js';
+import { sweep } from './microscope/sweep.js';
+import { PassSites } from './pass-sites.js';
 import { addressOf, createSession, sessionStateOf, readInto } from './session.js';
 import { ModelState, type ModelSpec } from './model-state.js';
 import { save } from './save.js';
@@ -35,6 +51,7 @@ import { checkAlone, idsOf } from './text.js';
 
 const forwardNames = [
   ...['batch', 'rows', 'hidden', 'session', 'tokenTypes', 'keyLengths', 'inspect', 'plain'],
+  ...['read', 'edit'],
 ] as const;
 
 /** Rows of tokens, or the one row of a text. */
@@ -108,7 +125,7 @@ export class WasmLanguageModel implements LanguageModel {
     const [, length] = rows.shape;
     const call = new Call(state.instance, fn);
     const pass = { batch, length, keys: (sessionState?.length ?? 0) + length, hasRows: true };
-    const inspection = new Inspection(fn, call, taken.inspect, config, pass);
+    const places = new PassSites(fn, call, taken, config, pass);
     const answers = [batch, which === 'last' ? 1 : length];
     const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
     const hidden = wantsHidden ? call.output('hidden', [...answers, config.dModel]) : undefined;
@@ -116,7 +133,7 @@ export class WasmLanguageModel implements LanguageModel {
     const fields = {
       ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
       keyLengths: call.input(optionalWhole(fn, 'keyLengths', taken.keyLengths, batch)),
-      sites: inspection.fields(call),
+      sites: places.fields(call),
       session: sessionState && addressOf(fn, sessionState),
       model: state.live(fn),
     };
@@ -126,7 +143,7 @@ export class WasmLanguageModel implements LanguageModel {
     return {
       ...(logits && { logits: take<Shape3>(call, logits) }),
       ...(hidden && { hidden: take<Shape3>(call, hidden) }),
-      ...inspection.read(call),
+      ...places.result(call),
     };
   }
 
@@ -148,8 +165,8 @@ export class WasmLanguageModel implements LanguageModel {
   loss(ids: string | ArrayLike<number>, given: LossOptions = {}): number {
     const fn = 'LanguageModel.loss';
     const state = this.#state;
-    const names = ['batch', 'inspect', 'plain'] as const;
-    const { batch = 1, inspect, plain = false } = takeOptions(fn, 'options', given, names);
+    const names = ['batch', 'inspect', 'edit', 'plain'] as const;
+    const { batch = 1, inspect, edit, plain = false } = takeOptions(fn, 'options', given, names);
     checkAlone(fn, state.spec, 'forward() in a session with a source');
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = rowsOf(fn, ids, state.spec, { batch, plain });
@@ -160,13 +177,10 @@ export class WasmLanguageModel implements LanguageModel {
     const call = new Call(state.instance, fn);
     const inspected =
       inspect === undefined ? undefined : takeOptions(fn, 'inspect', inspect, ['ablate']);
-    const inspection = new Inspection(fn, call, inspected, this.config, {
-      batch,
-      length,
-      keys: length,
-    });
+    const pass = { batch, length, keys: length };
+    const places = new PassSites(fn, call, { inspect: inspected, edit }, this.config, pass);
     const surprisal = call.output('surprisal', [batch, length - 1]);
-    const sites = inspection.fields(call);
+    const sites = places.fields(call);
     call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), surprisal, sites });
     const nats = call.read(surprisal);
     return nats.reduce((sum, each) => sum + each, 0) / nats.length;
@@ -174,6 +188,32 @@ export class WasmLanguageModel implements LanguageModel {
 
   embed(texts: readonly (string | ArrayLike<number>)[], options: EmbedOptions = {}): OwnedArray {
     return embed(this.#state, texts, options);
+  }
+
+  attribute(ids: string | ArrayLike<number>, options: AttributeOptions<Session>): Attribution {
+    return attribute(this.#state, ids, options);
+  }
+
+  sweep(options: SweepOptions): Promise<Sweep> {
+    return sweep(this.#state, options);
+  }
+
+  headScores(options?: HeadScoresOptions): readonly HeadScores[] {
+    return headScores(this.#state, options);
+  }
+
+  normWeights(
+    ids: string | ArrayLike<number>,
+    options: NormWeightsOptions<Session>,
+  ): OwnedArray<Shape3> {
+    return normWeights(this.#state, ids, options);
+  }
+
+  lens(
+    ids: string | ArrayLike<number>,
+    options?: LensOptions<Session>,
+  ): readonly (readonly (readonly Guess[])[])[] {
+    return lens(this.#state, ids, options);
   }
 
   save(): Uint8Array<ArrayBuffer> {

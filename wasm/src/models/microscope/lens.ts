@@ -1,0 +1,60 @@
+// What the model would say after each layer.
+
+import type { Guess, LensOptions } from '../../api/inspect-types.js';
+import { checkInteger } from '../../arguments/numbers.js';
+import { reading, takeOptions } from '../../arguments/values.js';
+import { layersOf } from '../../language/readings.js';
+import type { ModelState } from '../model-state.js';
+import { checkHead, onePass } from './one-pass.js';
+
+const fn = 'LanguageModel.lens';
+const names = ['top', 'layers', 'session'] as const;
+/** Most tokens that the core tells. */
+const mostGuesses = 64;
+
+export function lens(
+  state: ModelState,
+  ids: unknown,
+  given: LensOptions = {},
+): readonly (readonly (readonly Guess[])[])[] {
+  const { numLayers, vocabulary } = state.spec.config;
+  const taken = takeOptions(fn, 'options', given, names);
+  checkHead(fn, state.spec);
+  const { top = Math.min(5, vocabulary) } = taken;
+  checkInteger(fn, 'top', top, 1, Math.min(vocabulary, mostGuesses));
+  const layers = layersOf(fn, taken.layers, numLayers, 'layers');
+  const pass = onePass(fn, state, ids, taken.session);
+  const { call, size } = pass;
+  if (layers.length === 0) return [];
+  const { length } = size;
+  const count = layers.length * length * top;
+  const guesses = call.output('guesses', [count]);
+  const probabilities = call.output('guesses', [count]);
+  const places = Int32Array.from(layers.flatMap((layer) => [layer, top, 0, length]));
+  const lenses = call.input({ name: 'layers', shape: [layers.length, 4], source: places });
+  const fields = { ...pass.fields(), sites: { lenses, guesses, probabilities } };
+  pass.run(() => call.run('forwardModel', fields));
+  const ids32 = new Int32Array(call.read(guesses).buffer);
+  const likely = call.read(probabilities);
+  const texts = new Map<number, string>();
+  const textOf = (id: number): string => {
+    const known = texts.get(id);
+    if (known !== undefined) return known;
+    const text = decoded(state, id);
+    texts.set(id, text);
+    return text;
+  };
+  return layers.map((_, l) =>
+    Array.from({ length }, (_, t) =>
+      Array.from({ length: top }, (_, k) => {
+        const at = (l * length + t) * top + k;
+        const id = ids32[at] ?? -1;
+        return { id, text: textOf(id), probability: likely[at] ?? NaN };
+      }),
+    ),
+  );
+}
+
+/** The text of a token alone. */
+const decoded = ({ spec: { tokenizer } }: ModelState, id: number): string =>
+  tokenizer ? reading(fn, 'tokenizer', () => tokenizer.decode([id])) : '';

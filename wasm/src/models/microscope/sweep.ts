@@ -1,0 +1,204 @@
+// What restoring one activation of a clean pass into a corrupt one does.
+
+import { QkvError } from '../../api/errors.js';
+import type { Sweep, SweepOptions } from '../../api/inspect-types.js';
+import { checkChoice, checkInteger } from '../../arguments/numbers.js';
+import { checkSignal, throwIfAborted } from '../../arguments/signal.js';
+import { describe, takeOptions } from '../../arguments/values.js';
+import type { Config } from '../../language/config.js';
+import type { SiteEdit } from '../edits.js';
+import type { ModelState } from '../model-state.js';
+import { Pause } from '../pause.js';
+import { checkSite } from '../places.js';
+import { checkAlone, tokensOf } from '../text.js';
+import { MeasuredPass } from './measured-pass.js';
+import { checkHead } from './one-pass.js';
+import { type Patch, patchesOf, type StandIn, standInOf, type SweepPlace } from './patches.js';
+
+const fn = 'LanguageModel.sweep';
+const names = [
+  ...(['clean', 'corrupt', 'answer', 'instead', 'site', 'layer', 'block', 'with'] as const),
+  ...(['signal', 'onProgress'] as const),
+] as const;
+const sitesOf = ['residual', 'attention', 'feedForward', 'z', 'neurons'] as const;
+/** Most tokens of a pass: enough to share the weights that it reads, and few enough for the page to stay awake. */
+const mostTokens = 512;
+
+/** What sweep() was asked for, checked. */
+interface Request {
+  readonly clean: Int32Array;
+  readonly corrupt: Int32Array;
+  readonly passes: MeasuredPass;
+  readonly place: SweepPlace;
+  /** 'clean', 'zero', or the tokens over which the mean is taken. */
+  readonly stands: 'clean' | 'zero' | Int32Array;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: SweepOptions['onProgress'];
+}
+
+function checkAlike(clean: Int32Array, corrupt: Int32Array): void {
+  if (clean.length === corrupt.length) return;
+  const most = Math.max(clean.length, corrupt.length);
+  const at = Array.from({ length: most }, (_, i) => i).findIndex((i) => clean[i] !== corrupt[i]);
+  const said = (ids: Int32Array): string => (at < ids.length ? `${ids[at]}` : 'no token');
+  throw new QkvError(
+    'shape_mismatch',
+    `${fn}: corrupt has ${corrupt.length} tokens and clean ${clean.length}, expected as many; they first differ at token ${at}: ` +
+      `${said(corrupt)} in corrupt, ${said(clean)} in clean`,
+  );
+}
+
+/** `layer` and `block`, which neurons alone have. */
+function placeOf(taken: SweepOptions, config: Config): SweepPlace {
+  const { site, layer, block } = taken;
+  checkSite(fn, 'site', site, { among: sitesOf, config });
+  if (site === 'neurons') {
+    const { dFeedForward, numLayers } = config;
+    checkInteger(fn, 'layer', layer, 0, numLayers - 1);
+    const size = block ?? Math.ceil(dFeedForward / 16);
+    checkInteger(fn, 'block', size, 1, dFeedForward);
+    return { site, layers: [layer], block: size };
+  }
+  for (const [name, value] of Object.entries({ layer, block })) {
+    if (value === undefined) continue;
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected none: site is '${site}', of all layers`,
+    );
+  }
+  return { site, layers: Array.from({ length: config.numLayers }, (_, i) => i), block: 0 };
+}
+
+function standsOf(given: unknown, state: ModelState): Request['stands'] {
+  if (given === undefined || given === 'clean' || given === 'zero') return given ?? 'clean';
+  if (typeof given === 'string') checkChoice(fn, 'with', given, ['clean', 'zero']);
+  const { mean } = takeOptions(fn, 'with', given as { mean: unknown }, ['mean']);
+  return tokensOf(fn, 'with.mean', mean, state.spec).source;
+}
+
+function requestOf(state: ModelState, given: SweepOptions): Request {
+  const { spec } = state;
+  const taken = takeOptions(fn, 'options', given, names);
+  checkHead(fn, spec);
+  checkAlone(fn, spec, 'a model without one');
+  const { answer, instead, signal, onProgress } = taken;
+  const last = spec.config.vocabulary - 1;
+  checkInteger(fn, 'answer', answer, 0, last);
+  checkInteger(fn, 'instead', instead, 0, last);
+  if (answer === instead) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: instead is ${instead}, as answer is, expected another token`,
+    );
+  }
+  checkSignal(fn, signal);
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
+    );
+  }
+  const place = placeOf(taken, spec.config);
+  const { source: clean } = tokensOf(fn, 'clean', taken.clean, spec);
+  const { source: corrupt } = tokensOf(fn, 'corrupt', taken.corrupt, spec);
+  checkAlike(clean, corrupt);
+  const stands = standsOf(taken.with, state);
+  const passes = new MeasuredPass(fn, state, { answer, instead });
+  return { ...{ clean, corrupt, place, stands, passes, signal }, onProgress };
+}
+
+/** The passes before all patches: both measures, what stands in, and the streams from which the patches begin. */
+function firstPasses({ clean, corrupt, place, stands, passes }: Request, config: Config) {
+  const { site, layers } = place;
+  const read = layers.map((layer) => ({ site, layer }));
+  const isClean = stands === 'clean';
+  const whole = passes.run(clean, 1, isClean ? { read } : {});
+  const streams = [
+    { site: 'embed', layer: 0 } as const,
+    ...layers.map((layer) => ({ site: 'residual', layer }) as const),
+  ];
+  const before = place.site === 'neurons' ? neuronStreams(place) : streams;
+  const base = passes.run(corrupt, 1, { read: before });
+  const arrays = isClean
+    ? whole.arrays
+    : stands === 'zero'
+      ? undefined
+      : passes.run(stands, 1, { read }).arrays;
+  const [cleanMeasure = NaN] = whole.measures;
+  const [corruptMeasure = NaN] = base.measures;
+  const span = cleanMeasure - corruptMeasure;
+  if (!Number.isFinite(span) || span === 0) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: the measure is ${cleanMeasure} of clean and ${corruptMeasure} of corrupt, expected two numbers that differ`,
+    );
+  }
+  const stream = new Map(before.map((at, i) => [levelOf(at), base.arrays[i]?.data] as const));
+  const stand = standInOf(place, config, arrays, { isMean: !isClean });
+  return { cleanMeasure, corruptMeasure, stream, stand };
+}
+
+/** Before which layer a stream stands. */
+const levelOf = ({ site, layer }: { site: 'embed' | 'residual'; layer: number }): number =>
+  site === 'embed' ? 0 : layer + 1;
+
+/** The one stream before the layer of the neurons. */
+const neuronStreams = ({ layers: [layer = 0] }: SweepPlace) =>
+  layer === 0
+    ? [{ site: 'embed', layer: 0 } as const]
+    : [{ site: 'residual', layer: layer - 1 } as const];
+
+/** A batch of patches of one layer: where it begins, its streams one after another, and its edits. */
+function batchOf(
+  patches: readonly Patch[],
+  stream: ReadonlyMap<number, Float32Array | undefined>,
+  stand: StandIn,
+  { dModel, numLayers }: Config,
+) {
+  const [{ layer, site } = { layer: 0, site: 'z' }] = patches;
+  // The stream after a layer is the one before the next, so that nothing of this layer is computed again.
+  const isNext = site === 'residual' && layer + 1 < numLayers;
+  const level = isNext ? layer + 1 : layer;
+  const one = stream.get(level) ?? new Float32Array();
+  const all = new Float32Array(patches.length * one.length);
+  const edits: SiteEdit[] = [];
+  patches.forEach((patch, b) => {
+    all.set(one, b * one.length);
+    const value = stand(patch);
+    if (!isNext) edits.push({ ...patch, batch: [b, b + 1], value });
+    else {
+      const [token = 0] = patch.rows ?? [];
+      const at = b * one.length + token * dModel;
+      if (value.kind === 1) all.fill(value.numbers[0] ?? 0, at, at + dModel);
+      else all.set(value.numbers, at);
+    }
+  });
+  return { edits, begin: { layer: level, stream: all } };
+}
+
+export async function sweep(state: ModelState, given: SweepOptions): Promise<Sweep> {
+  const request = requestOf(state, given);
+  const { corrupt, place, passes, signal, onProgress } = request;
+  const { config } = state.spec;
+  throwIfAborted(signal);
+  const pause = new Pause();
+  const { cleanMeasure, corruptMeasure, stream, stand } = firstPasses(request, config);
+  const { rows, columns, patches } = patchesOf(place, config, corrupt.length);
+  const data = new Float32Array(rows * columns);
+  const atOnce = Math.max(1, Math.floor(mostTokens / corrupt.length));
+  let done = 0;
+  for (const ofLayer of patches) {
+    for (let first = 0; first < ofLayer.length; first += atOnce) {
+      await pause.maybe();
+      throwIfAborted(signal);
+      const some = ofLayer.slice(first, first + atOnce);
+      const options = batchOf(some, stream, stand, config);
+      for (const measure of passes.run(corrupt, some.length, options).measures) {
+        data[done] = (measure - corruptMeasure) / (cleanMeasure - corruptMeasure);
+        done += 1;
+      }
+      onProgress?.({ done, of: data.length });
+    }
+  }
+  return { grid: { data, shape: [rows, columns] }, clean: cleanMeasure, corrupt: corruptMeasure };
+}
