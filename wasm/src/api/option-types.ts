@@ -38,6 +38,13 @@ export type Shown<T> = T extends infer Each ? { [Name in keyof Each]: Each[Name]
 /** `Base` with what is known better of some members, or of others besides. */
 export type With<Base, Better> = Omit<Base, keyof Better> & Better;
 
+/** Lists of `Given` whose elements have no key that those of `Known` lack. */
+export type ListOf<Given, Known> = Given extends readonly (infer Each)[]
+  ? NonNullable<Known> extends readonly (infer One)[]
+    ? readonly NoOthers<Each, One>[]
+    : never
+  : unknown;
+
 /** `Known` without other keys, also in what `inspect` has. */
 export type Passing<Options, Known> = Only<Options, Known> & {
   /** Without unknown keys. */

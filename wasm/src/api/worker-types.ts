@@ -1,5 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
+  AttributeOptions,
+  Attribution,
+  Guess,
+  HeadScores,
+  HeadScoresOptions,
+  LensOptions,
+  NormWeightsOptions,
+  Sweep,
+  SweepOptions,
+} from './inspect-types.js';
+import type {
   EmbedOptions,
   ForwardOptions,
   GenerateOptions,
@@ -32,6 +43,7 @@ import type {
   Qkv,
   ResultOf,
   RotaryOptions,
+  Shape3,
   Shape4,
   Tensor,
   TransformerBlockConfig,
@@ -255,6 +267,12 @@ export interface LoadModelOptions extends LoadOptions {
   transfer?: boolean | undefined;
 }
 
+/** Options of {@link AsyncLanguageModel.sweep}. */
+export interface AsyncSweepOptions extends SweepOptions {
+  /** As that of every call. Default false. */
+  transfer?: boolean | undefined;
+}
+
 /** A conversation with a model in a worker. */
 export interface AsyncSession extends InWorkerHandle {
   /** Tokens that are held after the latest call that has returned. */
@@ -310,6 +328,25 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
     texts: readonly (string | ArrayLike<number>)[],
     options?: EmbedOptions & CallOptions,
   ): Promise<OwnedArray>;
+  /** As {@link LanguageModel.attribute}. */
+  attribute(
+    ids: string | ArrayLike<number>,
+    options: AttributeOptions<AsyncSession> & CallOptions,
+  ): Promise<Attribution>;
+  /** As {@link LanguageModel.sweep}, which ends in the worker when it is aborted; other calls take their turns between its passes. */
+  sweep(options: AsyncSweepOptions): Promise<Sweep>;
+  /** As {@link LanguageModel.headScores}. */
+  headScores(options?: HeadScoresOptions & CallOptions): Promise<readonly HeadScores[]>;
+  /** As {@link LanguageModel.normWeights}. */
+  normWeights(
+    ids: string | ArrayLike<number>,
+    options: NormWeightsOptions<AsyncSession> & CallOptions,
+  ): Promise<OwnedArray<Shape3>>;
+  /** As {@link LanguageModel.lens}. */
+  lens(
+    ids: string | ArrayLike<number>,
+    options?: LensOptions<AsyncSession> & CallOptions,
+  ): Promise<readonly (readonly (readonly Guess[])[])[]>;
   /** As {@link LanguageModel.save}. */
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
 }

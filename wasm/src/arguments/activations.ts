@@ -35,6 +35,15 @@ export class ReadActivations implements Activations {
         `Activations.get: ${place} was not read, expected ${known || 'nothing, because nothing was'}`,
       );
     }
-    return array as OwnedArray as OwnedArray<ShapeAt<Where>>;
+    return array as OwnedArray<ShapeAt<Where>>;
   }
 }
+
+/** What came by a message, with its activations as they were: a message keeps fields, and no methods. */
+export const revived = <T extends { activations?: Activations }>(result: T): T =>
+  result.activations
+    ? {
+        ...result,
+        activations: new ReadActivations((result.activations as ReadActivations).arrays),
+      }
+    : result;

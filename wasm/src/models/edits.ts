@@ -88,7 +88,7 @@ const withoutOnes = (shape: readonly number[]): string =>
 /** An array of a caller, and how it lies over what is chosen. */
 function arrayOperand(fn: string, name: string, value: unknown, chosen: Chosen): Operand {
   const { shape, isOpen } = chosen;
-  const last = shape.at(-1) ?? 0;
+  const last = shape[shape.length - 1] ?? 0;
   const isFlat = isFloat32Array(value);
   const { source, shape: own } = isFlat
     ? { source: value, shape: [value.length] }

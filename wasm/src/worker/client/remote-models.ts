@@ -16,15 +16,27 @@ import type {
   TokenOf,
   KeptFormat,
 } from '../../api/model-types.js';
-import type { OwnedArray } from '../../api/types.js';
+import type {
+  AttributeOptions,
+  Attribution,
+  Guess,
+  HeadScores,
+  HeadScoresOptions,
+  LensOptions,
+  NormWeightsOptions,
+  Sweep,
+} from '../../api/inspect-types.js';
+import type { OwnedArray, Shape3 } from '../../api/types.js';
 import type {
   AsyncLanguageModel,
   AsyncSession,
+  AsyncSweepOptions,
   CallOptions,
   InWorkerOptions,
   LoadModelOptions,
   ModelSource,
 } from '../../api/worker-types.js';
+import { revived } from '../../arguments/activations.js';
 import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
 import { oneLoop } from '../../arguments/one-loop.js';
 import { checkSignal } from '../../arguments/signal.js';
@@ -125,7 +137,7 @@ function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
       for (;;) {
         const next = await tokens.next(signal);
         if (next.done) return;
-        yield next.value;
+        yield revived(next.value);
       }
     } finally {
       await tokens.dispose();
@@ -167,8 +179,42 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     O extends Passing<O, InWorkerOptions<ForwardOptions> & CallOptions> =
       InWorkerOptions<ForwardOptions> & CallOptions,
   >(ids: string | ArrayLike<number>, options?: O): Promise<OutputOf<O>>;
-  forward(ids: string | ArrayLike<number>, options?: object): Promise<ModelOutput> {
-    return this.call('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
+  async forward(ids: string | ArrayLike<number>, options?: object): Promise<ModelOutput> {
+    const [fn, names] = ['LanguageModel.forward', ['ids', 'options']];
+    return revived(await this.call<ModelOutput>(fn, 'forward', names, [ids, options]));
+  }
+
+  attribute(
+    ids: string | ArrayLike<number>,
+    options: AttributeOptions<AsyncSession> & CallOptions,
+  ): Promise<Attribution> {
+    return this.call('LanguageModel.attribute', 'attribute', ['ids', 'options'], [ids, options]);
+  }
+
+  async sweep(options: AsyncSweepOptions): Promise<Sweep> {
+    const fn = 'LanguageModel.sweep';
+    const { onProgress, ...rest } = copyOf(fn, options);
+    const manner = stoppedAt(fn, onProgress);
+    return this.call(fn, 'sweep', ['options'], [rest], manner);
+  }
+
+  headScores(options?: HeadScoresOptions & CallOptions): Promise<readonly HeadScores[]> {
+    return this.call('LanguageModel.headScores', 'headScores', ['options'], [options]);
+  }
+
+  normWeights(
+    ids: string | ArrayLike<number>,
+    options: NormWeightsOptions<AsyncSession> & CallOptions,
+  ): Promise<OwnedArray<Shape3>> {
+    const [fn, names] = ['LanguageModel.normWeights', ['ids', 'options']];
+    return this.call(fn, 'normWeights', names, [ids, options]);
+  }
+
+  lens(
+    ids: string | ArrayLike<number>,
+    options?: LensOptions<AsyncSession> & CallOptions,
+  ): Promise<readonly (readonly (readonly Guess[])[])[]> {
+    return this.call('LanguageModel.lens', 'lens', ['ids', 'options'], [ids, options]);
   }
 
   loss(ids: string | ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number> {
@@ -231,6 +277,17 @@ const fieldsIn = <T extends object>(value: T): T => Object.fromEntries(fieldsOf(
 const copyOf = <T extends object>(fn: string, options: T): T =>
   readOptions(fn, 'options', options, fieldsIn);
 
+/** What takes long tells how far it is, and ends in the worker when it is aborted. */
+function stoppedAt(fn: string, onProgress: unknown): Manner {
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
+    );
+  }
+  return { onAbort: 'stop', onProgress: onProgress as Manner['onProgress'] };
+}
+
 /** An address as a worker understands it, whose own is another one. */
 function sendable(place: unknown): unknown {
   if (tagOf(place) === 'ArrayBuffer') return new Uint8Array(place as ArrayBuffer);
@@ -263,16 +320,8 @@ export async function loadModel(
 ): Promise<AsyncLanguageModel> {
   const fn = 'loadModel';
   const { onProgress, ...rest } = copyOf(fn, options);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
-    );
-  }
-  const method: Method = {
-    ...{ fn, method: fn, names: ['source', 'options'] },
-    manner: { onAbort: 'stop', onProgress: onProgress as Manner['onProgress'] },
-  };
+  const manner = stoppedAt(fn, onProgress);
+  const method: Method = { ...{ fn, method: fn, names: ['source', 'options'] }, manner };
   const { answer, lane } = await caller.run(method, [sentSource(source), rest]);
   if (!answer.handle) throw new TypeError('no handle');
   return new RemoteModel(caller, lane, answer.handle);

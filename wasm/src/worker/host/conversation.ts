@@ -25,6 +25,7 @@ import {
   handleKinds,
   isMaker,
   modelMakers,
+  sessionMethods,
 } from '../protocol/methods.js';
 import { asResponse } from '../protocol/wasm.js';
 import { Generation } from './generation.js';
@@ -145,9 +146,7 @@ export class Conversation {
     // Messages may have anything.
     const options: unknown = Array.isArray(args) ? args[1] : undefined;
     const mark = isPlain(options) ? (options as { session?: unknown }).session : undefined;
-    return ['forward', 'generate'].includes(method) && isMark(mark)
-      ? sessionAt(mark[handleKey])
-      : undefined;
+    return sessionMethods.includes(method) && isMark(mark) ? sessionAt(mark[handleKey]) : undefined;
   }
 
   #run(
@@ -190,7 +189,9 @@ export class Conversation {
           ? this.#load(id, given, onProgress)
           : made === 'generation'
             ? new Generation(call, given)
-            : call(...given);
+            : kept?.kind === 'model' && method === 'sweep'
+              ? this.#sweep(id, call, given, onProgress)
+              : call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);
       if (!(value instanceof Promise)) return finish(value);
       if (kept?.handle instanceof Generation) this.#running.set(id, kept.handle.stop);
@@ -219,6 +220,18 @@ export class Conversation {
     // Somebody's own function may not look at the signal, and nobody is left who would dispose what it made.
     if (signal.aborted) model.dispose();
     return model;
+  }
+
+  /** A sweep, which the other side may stop. */
+  #sweep(
+    id: number,
+    sweep: Run,
+    [options]: readonly unknown[],
+    onProgress: (progress: unknown) => void,
+  ): unknown {
+    const running = new AbortController();
+    this.#running.set(id, running);
+    return sweep({ ...(options as object | undefined), signal: running.signal, onProgress });
   }
 
   #started(): Qkv {

@@ -41,6 +41,17 @@ export const modelMakers: Readonly<Record<string, HandleKind>> = {
   generate: 'generation',
 };
 
+/** Methods of a model whose second argument may have a session. */
+export const sessionMethods: readonly string[] = [
+  ...([
+    'forward',
+    'generate',
+    'attribute',
+    'normWeights',
+    'lens',
+  ] satisfies MethodNames<LanguageModel>[]),
+];
+
 export type HandleKind = (typeof engineMakers)[Maker] | 'session' | 'generation';
 
 interface HandleTraits {
@@ -80,6 +91,8 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
     methods: [
       ...(['forward', 'session', 'generate'] satisfies MethodNames<LanguageModel>[]),
       ...(['loss', 'embed', 'save', 'dispose'] satisfies MethodNames<LanguageModel>[]),
+      ...(['attribute', 'sweep', 'headScores'] satisfies MethodNames<LanguageModel>[]),
+      ...(['normWeights', 'lens'] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
       ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),
