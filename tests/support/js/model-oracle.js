@@ -1,6 +1,7 @@
 // What a language model should give: its formulas in float64, one plain loop after another (core/include/qkv/language_model.hpp),
 // and models of random weights to ask for it.
 import { filled, random, sizeOf } from './arrays.js';
+import { Sites } from './model-sites.js';
 import { attentionRow, headsOf, sinusoid } from './oracle.js';
 import { activations, embedding, linear, norm, rotate } from './train-oracle.js';
 
@@ -164,7 +165,7 @@ class Oracle {
     return linear({ x, w: data, b: bias }, shape);
   }
 
-  attention(x, layer, { batch, tokens, keyLengths, ablate }) {
+  attention(x, layer, { batch, tokens, keyLengths, ablate, sites }) {
     const { config } = this;
     const { numHeads, numKvHeads, dK, window, attentionScale, attentionSoftcap } = config;
     const at = `layers.${layer}.attention.`;
@@ -179,7 +180,9 @@ class Oracle {
         normal(config.qkNormOf !== 'rotated');
         if (name !== 'v' && rotary) rows = rotated(rows, count, tokens, dK, rotary);
         normal(config.qkNormOf === 'rotated');
-        return [name, headsOf({ data: rows, shape: [batch, tokens, count * dK] }, count)];
+        const lying = headsOf({ data: rows, shape: [batch, tokens, count * dK] }, count);
+        sites.heads(name, layer, lying);
+        return [name, lying];
       }),
     );
     const left = (Array.isArray(window) ? window[layer] : window) ?? -1;
@@ -196,10 +199,12 @@ class Oracle {
     const wide = new Float64Array(batch * tokens * numHeads * dK);
     const weights = [];
     const entropy = [];
+    const size = { batch, heads: numHeads, tokens };
+    const change = (site, at, row, isOpen) => sites.row(site, layer, at, size, row, isOpen);
     for (let b = 0; b < batch; ++b) {
       for (let h = 0; h < numHeads; ++h) {
         for (let i = 0; i < tokens; ++i) {
-          const row = attentionRow({ ...parts, options }, b, h, i);
+          const row = attentionRow({ ...parts, options, change }, b, h, i);
           weights.push(...row.weights);
           entropy.push(row.entropy);
           if (ablate.some(([l, own]) => l === layer && own === h)) continue;
@@ -208,7 +213,27 @@ class Oracle {
       }
     }
     const [q, k, v] = ['q', 'k', 'v'].map((name) => byHead(parts[name]));
+    const z = headsOf({ data: wide, shape: [batch, tokens, numHeads * dK] }, numHeads);
+    sites.heads('z', layer, z);
+    sites.arrays.set(`heads ${layer}`, this.heads(z, `${at}wo`));
     return { y: this.map(wide, at, 'o'), weights, entropy, q, k, v };
+  }
+
+  /** What each head gives: its z through its rows of W_O. */
+  heads(z, name) {
+    const { dModel } = this.config;
+    const { data } = this.weights[name];
+    const y = new Float64Array(z.batch * z.heads * z.tokens * dModel);
+    y.forEach((_, n) => {
+      const row = Math.floor(n / dModel);
+      const [vector, i] = [Math.floor(row / z.tokens), row % z.tokens];
+      const h = vector % z.heads;
+      const from = z.at(Math.floor(vector / z.heads), h, i);
+      for (let d = 0; d < z.width; ++d) {
+        y[n] += z.data[from + d] * data[(h * z.width + d) * dModel + (n % dModel)];
+      }
+    });
+    return y;
   }
 
   /** Attention of the stream to all rows of a source. */
@@ -236,10 +261,11 @@ class Oracle {
     return this.map(wide, at, 'o');
   }
 
-  feedForward(x, layer) {
+  feedForward(x, layer, pass) {
     const { numExperts, expertsPerToken, normalizedExperts, dModel } = this.config;
     const at = `layers.${layer}.feedForward.`;
-    if (numExperts === 0) return this.maps(x, at);
+    if (numExperts === 0)
+      return this.maps(x, at, (y) => pass.sites.rows('neurons', layer, y, pass));
     const { data: w, shape } = this.weights[`${at}router`];
     const logits = linear({ x, w, b: new Float64Array(numExperts) }, shape);
     const made = Array.from({ length: numExperts }, (_, e) => this.maps(x, `${at}experts.${e}.`));
@@ -258,13 +284,13 @@ class Oracle {
     return y;
   }
 
-  maps(x, at) {
+  maps(x, at, change = (y) => y) {
     const { activation } = this.config;
     const up = this.map(x, at, '1');
     const plain = { swiglu: 'silu', geglu: 'gelu', geglu_tanh: 'gelu_tanh' }[activation];
     const f = activations[plain ?? activation];
     const gate = plain && this.map(x, at, 'Gate');
-    return this.map(gate ? gate.map((g, i) => f(g) * up[i]) : up.map(f), at, '2');
+    return this.map(change(gate ? gate.map((g, i) => f(g) * up[i]) : up.map(f)), at, '2');
   }
 
   embed(ids, { tokens, tokenTypes }) {
@@ -313,15 +339,21 @@ class Oracle {
     const own = this.attention(hasFirst ? this.norm(x, `${at}norm1`) : x, layer, pass);
     const hasAfter = postNorms || placement === 'after';
     const post = (y, name) => (hasAfter ? this.norm(y, `${at}${name}`) : y);
-    let after = add(x, post(own.y, 'postNorm1'));
+    const change = (site, y) => pass.sites.rows(site, layer, y, pass);
+    let after = add(x, change('attention', post(own.y, 'postNorm1')));
     if (isPost) after = this.norm(after, `${at}norm1`);
-    if (pass.read) after = add(after, this.cross(this.norm(after, `${at}normCross`), layer, pass));
+    if (dFeedForward > 0 && !parallelResidual) after = change('middle', after);
+    if (pass.read) {
+      const y = this.cross(this.norm(after, `${at}normCross`), layer, pass);
+      after = add(after, change('cross', y));
+    }
     if (dFeedForward > 0) {
       const read = parallelResidual ? x : after;
-      const y = this.feedForward(isPre ? this.norm(read, `${at}norm2`) : read, layer);
-      after = add(after, post(y, 'postNorm2'));
+      const y = this.feedForward(isPre ? this.norm(read, `${at}norm2`) : read, layer, pass);
+      after = add(after, change('feedForward', post(y, 'postNorm2')));
       if (isPost) after = this.norm(after, `${at}norm2`);
     }
+    after = change('residual', after);
     return { ...own, x: after };
   }
 }
@@ -336,14 +368,15 @@ function encoded(config, weights, source, batch) {
   return modelForward(alone, arrays, source, { batch }).hidden;
 }
 
-/** logits, hidden and of each layer weights, entropy, residual, logits, q, k and v, for rows of ids. */
+/** logits, hidden and of each layer weights, entropy, residual, logits, q, k and v, for rows of ids; `sites` by place. */
 export function modelForward(config, weights, ids, options = {}) {
-  const { batch = 1, keyLengths, tokenTypes, ablate = [], source } = options;
+  const { batch = 1, keyLengths, tokenTypes, ablate = [], source, edit } = options;
+  const sites = new Sites(edit);
   const oracle = new Oracle(config, weights);
   const tokens = ids.length / batch;
   const read = source && encoded(config, weights, source, batch);
-  const pass = { batch, tokens, keyLengths, tokenTypes, ablate, read };
-  let x = oracle.embed(Array.from(ids), pass);
+  const pass = { batch, tokens, keyLengths, tokenTypes, ablate, read, sites };
+  let x = sites.rows('embed', 0, oracle.embed(Array.from(ids), pass), pass);
   const layers = [];
   const hasLogits = oracle.config.head;
   for (let layer = 0; layer < oracle.config.numLayers; ++layer) {
@@ -354,7 +387,8 @@ export function modelForward(config, weights, ids, options = {}) {
     layers.push({ weights: rows, entropy, residual: x, logits, q, k, v });
   }
   const hidden = oracle.last(x);
-  return { hidden, logits: hasLogits ? oracle.logits(hidden) : undefined, layers };
+  sites.rows('final', 0, hidden, pass);
+  return { hidden, logits: hasLogits ? oracle.logits(hidden) : undefined, layers, sites };
 }
 
 /** ln of the probabilities of a row of logits. */

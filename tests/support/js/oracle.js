@@ -84,14 +84,18 @@ function termsAt({ causal, window: [left, right] = [-1, -1], ...options }, [b, h
  * One query row: its weights, output, log-sum-exp and entropy, and the sizes that bounds are made of:
  * A, the largest sum of |scale q_d k_d| + |mask| + |bias| over temperature, and V, the largest |v|. `kept(b, h, i, j)` is what dropout multiplies a weight by.
  */
-export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i) {
+export function attentionRow(problem, b, h, i) {
+  const { q, k, v, options = {}, kept = () => 1, change = () => {} } = problem;
   const kv = Math.floor(h / (q.heads / k.heads));
   const { scale = 1 / Math.sqrt(q.width), temperature = 1, softcap = 0, sinks } = options;
   const scores = new Float64Array(k.tokens).fill(-Infinity);
+  /** Keys that are not excluded, which `change` may change. */
+  const open = new Set();
   let [A, V, most] = [0, 0, -Infinity];
   for (let j = 0; j < k.tokens; ++j) {
     const terms = termsAt(options, [b, h, i, j]);
     if (!terms) continue;
+    open.add(j);
     let [dot, size] = [0, 0];
     for (let d = 0; d < q.width; ++d) {
       const product = q.data[q.at(b, h, i) + d] * k.data[k.at(b, kv, j) + d];
@@ -104,6 +108,9 @@ export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i)
     const added = Math.abs(terms[0]) + Math.abs(terms[1]);
     A = Math.max(A, (Math.abs(scale) * size + added) / temperature);
   }
+  const isOpen = (j) => open.has(j);
+  change('scores', [b, h, i], scores, isOpen);
+  most = scores.reduce((a, s) => Math.max(a, s), -Infinity);
   const weights = new Float64Array(k.tokens);
   const out = new Float64Array(v.width);
   if (most === -Infinity) return { weights, out, lse: -Infinity, entropy: 0, A, V, allowed: 0 };
@@ -117,6 +124,10 @@ export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i)
     allowed += 1;
     weights[j] = Math.exp(s - most) / sum;
     if (weights[j] > 0) entropy -= weights[j] * (s - most - Math.log(sum));
+  });
+  change('weights', [b, h, i], weights, isOpen);
+  scores.forEach((s, j) => {
+    if (!isOpen(j)) return;
     for (let d = 0; d < v.width; ++d) {
       const value = v.data[v.at(b, kv, j) + d];
       out[d] += weights[j] * kept(b, h, i, j) * value;

@@ -1,6 +1,7 @@
 // What heads do over rows of tokens: means of their weights.
 
 import type { HeadScores, HeadScoresOptions } from '../../api/inspect-types.js';
+import { QkvError } from '../../api/errors.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { takeOptions } from '../../arguments/values.js';
 import { Call } from '../../memory/call.js';
@@ -30,7 +31,7 @@ function repeated({ spec }: ModelState, { tokens, seed = 0 }: HeadScoresOptions)
   const begin = spec.tokenizer?.begin;
   const first = begin === undefined ? [] : [begin];
   const room = Math.floor((maxLength - first.length) / 2);
-  const { length: count } = { length: tokens ?? Math.min(32, room) };
+  const count = tokens ?? Math.min(32, room);
   checkInteger(fn, 'tokens', count, 1, room);
   checkInteger(fn, 'seed', seed, 0, 2 ** 32 - 1);
   const next = random(seed);
@@ -136,7 +137,9 @@ export function headScores(state: ModelState, given: HeadScoresOptions = {}): He
       ? repeated(state, taken)
       : tokensOf(fn, 'text', taken.text, state.spec).source;
   const { length } = ids;
-  checkInteger(fn, 'the tokens of text', length, 2, length + 2);
+  if (length < 2) {
+    throw new QkvError('shape_mismatch', `${fn}: text has 1 token, expected at least 2`);
+  }
   const keys = keysOf(ids);
   const different = Int32Array.from(new Set(ids));
   const square = length * length;

@@ -194,7 +194,8 @@ export async function sweep(state: ModelState, given: SweepOptions): Promise<Swe
       const some = ofLayer.slice(first, first + atOnce);
       const options = batchOf(some, stream, stand, config);
       for (const measure of passes.run(corrupt, some.length, options).measures) {
-        data[done] = (measure - corruptMeasure) / (cleanMeasure - corruptMeasure);
+        // Of -0 it makes 0.
+        data[done] = (measure - corruptMeasure) / (cleanMeasure - corruptMeasure) + 0;
         done += 1;
       }
       onProgress?.({ done, of: data.length });
