@@ -77,10 +77,13 @@ const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionRe
 /** What both entries with language models export. */
 const ofModels = `Filled ForwardOptions Inspect LanguageModel LanguageModelConfig LayerReadings Llama3Scaling
   LongRopeScaling ModelOutput ModelRotary OutputOf Passing`;
+/** What takes a model apart. */
+const ofMicroscope = `Activated Activations AttributeOptions Attribution Contribution Edit Guess HeadScores HeadScoresOptions
+  LanguageModelMicroscope LensOptions NormWeightsOptions Read ShapeAt Site Sweep SweepOptions SweepProgress`;
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,
-  './models': `${ofModels} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
+  './models': `${ofModels} ${ofMicroscope} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
     QkvError QkvErrorCode Session SessionOptions Source Token TokenOf Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
     huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random toNested zeros`,
   './train': `${ofEngines} ${ofModels} ActivationKind AttentionGradients AttentionNeeds Batch CrossEntropy
@@ -94,7 +97,7 @@ const exported = {
     toNested zeros`,
   './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEngineInfo
     AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
-    AsyncOptions AsyncQkv AsyncSession AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle
+    AsyncOptions AsyncQkv AsyncSession AsyncSweepOptions AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle
     InWorkerOptions LoadModelOptions ModelSource OptionsInWorker PlaceOptions WorkerModels WorkerPort serve`,
   './worker-host': '',
   './models-host': '',

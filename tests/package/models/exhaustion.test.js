@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { charactersTokenizer, create, load } from 'qkv/models';
+import { zeros } from '../../support/js/arrays.js';
 import { expectSame } from '../../support/js/check.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { wasmFile } from '../../support/js/files.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { kinds, rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
-import { initWithin } from '../../support/js/small-memory.js';
+import { initWithin, leave } from '../../support/js/small-memory.js';
 import { bitsOf, pages, starve } from '../../support/js/starve.js';
 import { files } from './support/small-files.js';
 
@@ -29,6 +30,12 @@ const everything = {
   ...{ weights: true, entropy: true, residuals: true, logitLens: true, projections: true },
   ablate: [[0, 1]],
 };
+const places = ['q', 'scores', 'z', 'heads', 'neurons', 'residual'].map((site) => ({ site }));
+const changes = [
+  { site: 'scores', layer: 0, rows: [4, 5], keys: [1, 2], value: -Infinity },
+  { site: 'z', layer: 1, head: 1, value: 0 },
+  { site: 'residual', layer: 0, add: new Float32Array(16).fill(0.5) },
+];
 const drawn = { maxTokens: 6, temperature: 1, seed: 3, repetitionPenalty: 1.1 };
 
 const readingsOf = (layers) =>
@@ -123,6 +130,18 @@ const scenarios = {
     const { logits, hidden, layers } = model.forward(ids, { hidden: true, inspect: everything });
     return bitsOf(logits.data, hidden.data, ...readingsOf(layers));
   }),
+  'forward with places': asking('LanguageModel.forward', (model) => {
+    const { logits, activations } = model.forward(ids, { read: places, edit: changes });
+    return bitsOf(logits.data, ...places.map(({ site }) => activations.get(site, 1).data));
+  }),
+  attribute: asking('LanguageModel.attribute', (model) => {
+    const { parts, total } = model.attribute(ids, { answer: 1, instead: 2, edit: changes });
+    return JSON.stringify([parts, total]);
+  }),
+  lens: asking('LanguageModel.lens', (model) => JSON.stringify(model.lens(ids))),
+  headScores: asking('LanguageModel.headScores', (model) =>
+    JSON.stringify(model.headScores({ tokens: 8 })),
+  ),
   'forward in a session': inSession('LanguageModel.forward', 'bf16', (model, session) =>
     bitsOf(model.forward(ids, { session, inspect: everything }).logits.data),
   ),
@@ -179,4 +198,27 @@ test('out of memory: a model too large for the memory is refused, and what was t
     assert.equal(engine.memory().handles, before);
     expectSame(bystander.forward(rowsOf(kinds.gpt2, 9)).logits.data, said, 'logit');
   }
+});
+
+test('out of memory: a sweep for whose passes there is no room is rejected, and right with room', async () => {
+  const model = create(engine, config, weights);
+  const corrupt = ids.with(2, (ids[2] + 1) % 19);
+  const options = { clean: ids, corrupt, answer: 1, instead: 2, site: 'z' };
+  const { grid } = await model.sweep(options);
+  let failed = 0;
+  for (let hole = 0; hole < 2 ** 16; hole += 2 ** 12) {
+    // The block that calls share is given back.
+    assert.throws(() => engine.gelu(zeros([2 ** 21])), { code: 'out_of_memory' });
+    const release = leave(engine, hole);
+    const { error } = await model.sweep(options).then(() => ({}), (why) => ({ error: why })); // prettier-ignore
+    release();
+    if (error) {
+      failed += 1;
+      assert.equal(error.code, 'out_of_memory', error.stack);
+      assert.match(error.message, /^LanguageModel\.sweep: /);
+    }
+    expectSame((await model.sweep(options)).grid.data, grid.data);
+  }
+  assert.ok(failed > 0);
+  model.dispose();
 });

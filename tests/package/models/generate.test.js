@@ -185,6 +185,79 @@ describe('readings', () => {
   });
 });
 
+describe('places', () => {
+  const read = [{ site: 'z' }, { site: 'final' }];
+  const bits = ({ activations }) => [['z', 0], ['z', 1], ['final']].map((place) => activations.get(...place)); // prettier-ignore
+
+  test('generate: what is read is of the pass that chose the token, of one row', async () => {
+    const tokens = await all(model.generate(prompt, { maxTokens: 4, read }));
+    assert.deepEqual(tokens.map(({ id }) => id), greedy.slice(0, 4)); // prettier-ignore
+    const ids = [...prompt];
+    for (const token of tokens) {
+      const { sites } = modelForward(config, weights, ids);
+      const [z, , final] = bits(token);
+      assert.deepEqual([z.shape, final.shape], [[1, 4, 1, 4], [1, 1, 16]]); // prettier-ignore
+      const expected = sites.arrays.get('final 0').slice(-16);
+      final.data.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) < 1e-4));
+      ids.push(token.id);
+    }
+  });
+
+  test('generate: edits act in every pass, their rows and keys counted from the first token on', async () => {
+    const vector = Float32Array.from({ length: 16 }, (_, i) => Math.sin(i));
+    const edits = [
+      [{ site: 'residual', layer: 0, add: vector }],
+      [{ site: 'z', layer: 1, head: 2, value: 0 }],
+      // Of the prompt, of both, of what is said, and of nothing.
+      [{ site: 'residual', layer: 1, rows: [2, 4], scale: 0.5 }],
+      [{ site: 'residual', layer: 0, rows: [3, 8], add: vector }],
+      [{ site: 'attention', layer: 0, rows: [6, 7], value: 0.5 }],
+      [{ site: 'scores', layer: 0, rows: [4, 9], keys: [3, 7], add: Float32Array.of(1, -2, 3, -4) }],
+      [{ site: 'embed', rows: [100, 101], value: 0 }],
+    ]; // prettier-ignore
+    for (const edit of edits) {
+      const tokens = await all(model.generate(prompt, { maxTokens: 6, edit, stopTokens: [] }));
+      const ids = [...prompt, ...tokens.map(({ id }) => id)];
+      const { length } = ids;
+      // What one pass over all tokens says, with what of an edit there is of them.
+      const own = edit
+        .filter(({ rows = [0] }) => rows[0] < length)
+        .map(({ rows = [0, length], ...rest }) => {
+          return { ...rest, rows: [rows[0], Math.min(rows[1], length)] };
+        });
+      const { logits } = modelForward(config, weights, ids, { edit: own });
+      tokens.forEach(({ id, logProbability }, n) => {
+        const at = (prompt.length - 1 + n) * config.vocabulary;
+        const row = logProbabilities(logits.slice(at, at + config.vocabulary));
+        assert.ok(Math.abs(row[id] - logProbability) < 1e-4, `${JSON.stringify(edit)} ${n}`);
+        assert.ok(Math.max(...row) - row[id] < 1e-4);
+      });
+    }
+  });
+
+  test('generate: in a session rows are those of this generation, and keys those of the session', async () => {
+    const session = model.session();
+    model.forward(prompt.slice(0, 3), { session });
+    const edit = [{ site: 'scores', layer: 0, rows: [0, 1], keys: [1, 2], value: -Infinity }];
+    const [token] = await all(model.generate(prompt.slice(3), { maxTokens: 1, session, edit }));
+    const own = [{ ...edit[0], rows: [3, 4] }];
+    const { logits } = modelForward(config, weights, prompt, { edit: own });
+    const row = logProbabilities(logits.slice(-config.vocabulary));
+    assert.ok(Math.abs(row[token.id] - token.logProbability) < 1e-4);
+    session.dispose();
+  });
+
+  test('generate: what the caller changes after the call changes nothing', async () => {
+    const add = new Float32Array(16).fill(0.5);
+    const edit = [{ site: 'residual', layer: 0, add }];
+    const expected = await all(model.generate(prompt, { maxTokens: 4, edit }));
+    const tokens = model.generate(prompt, { maxTokens: 4, edit });
+    add.fill(-3);
+    edit.length = 0;
+    assert.deepEqual(await all(tokens), expected);
+  });
+});
+
 describe('the end', () => {
   test('generate: after maxTokens, or when there is no more room', async () => {
     assert.equal((await idsOf({ maxTokens: 3 })).length, 3);

@@ -48,21 +48,28 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ batch: 1, capacity: 1, format: 'bf16', source: [1], plain: true },
   });
   const session: Session = model.session(ofSession);
+  const read = every<models.Read>()({ site: 'z', layers: [0], rows: [0, 1] as const });
+  const edit = every<models.Edit>()({
+    ...{ site: 'scores', layer: 0, head: 0, value: floats, add: floats.data, scale: 1 },
+    ...{ batch: [0, 1] as const, rows: [0, 1] as const, keys: [0, 1] as const },
+    columns: [0, 1] as const,
+  });
   const passing = every<models.ForwardOptions>()({
     ...{ batch: 1, rows: 'last', hidden: true, session, inspect, plain: true },
-    ...{ keyLengths: [1], tokenTypes: [1] },
+    ...{ keyLengths: [1], tokenTypes: [1], read: [read], edit: [edit] },
   });
   const { logits, hidden, layers } = model.forward('x', passing);
   const sampling = every<models.GenerateOptions>()({
     ...{ temperature: 1, topK: 1, topP: 1, minP: 1, repetitionPenalty: 1, seed: 1, maxTokens: 1 },
     ...{ stop: ['x'], stopTokens: [1], session, inspect: single, signal, plain: true },
+    ...{ read: [read], edit: [edit] },
   });
   const tokens = model.generate([1], sampling);
   const embedding = every<models.EmbedOptions>()({
     ...{ pooling: 'cls', normalize: true, truncate: true, plain: true },
   });
   const vectors: NdArray = model.embed(['x', [1]], embedding);
-  const ofLoss = every<models.LossOptions>()({ batch: 1, inspect: {}, plain: true });
+  const ofLoss = every<models.LossOptions>()({ batch: 1, inspect: {}, plain: true, edit: [edit] });
   const nats: number = made.loss('x', ofLoss);
   const counts: number[] = [model.parameterCount, model.bytes, session.length, session.bytes];
   const texts: readonly (string | undefined)[] = [...model.ignored, model.tokenizerProblem];
@@ -137,4 +144,56 @@ export async function told(engine: Qkv, bytes: Uint8Array): Promise<unknown> {
   await tokens.return(undefined);
   const encoder = await models.load<false>(engine, { weights: bytes });
   return [done || value.layers.get(0)?.logits.shape[2], encoder.forward([1]).hidden.data];
+}
+
+/** What is read follows from what was asked for, and what takes a model apart has every option. */
+export async function places(model: LanguageModel, session: Session): Promise<unknown[]> {
+  const { activations } = model.forward('x', {
+    read: [{ site: 'z', layers: [1] }, { site: 'final' }],
+  });
+  const z: readonly [number, number, number, number] = activations.get('z', 1).shape;
+  const final: readonly [number, number, number] = activations.get('final').shape;
+  // @ts-expect-error what was not asked for is not there
+  activations.get('q', 0);
+  // @ts-expect-error without `read` there is nothing
+  model.forward('x').activations.get('z', 0);
+  // @ts-expect-error a place that there is not
+  model.forward('x', { read: [{ site: 'Z' }] });
+  // @ts-expect-error a misspelt field
+  model.forward('x', { read: [{ site: 'z', layer: 1 }] });
+  // @ts-expect-error what each head gives is read alone
+  model.forward('x', { edit: [{ site: 'heads', value: 0 }] });
+  // @ts-expect-error a misspelt field
+  model.loss('x', { edit: [{ site: 'z', layer: 1, heads: 1, value: 0 }] });
+  // @ts-expect-error a misspelt field
+  model.generate('x', { edit: [{ site: 'z', layer: 1, heads: 1, value: 0 }] });
+  const listed: readonly models.Read[] = [{ site: 'q' }];
+  const q: NdArray = model.forward('x', { read: listed }).activations.get('k', 0);
+  const tokens = model.generate('x', {
+    read: [{ site: 'q' }],
+    edit: [{ site: 'embed', scale: 2 }],
+  });
+  for await (const { activations: own } of tokens) console.log(own.get('q', 0).shape[3]);
+  const attributing = every<models.AttributeOptions<Session>>()({
+    ...{ answer: 1, instead: 2, row: 0, edit: [{ site: 'embed' as const, scale: 2 }], session },
+  });
+  const { parts, total } = model.attribute('x', attributing);
+  const value: number | undefined = parts[0]?.value;
+  const sweeping = every<models.SweepOptions>()({
+    ...{ clean: 'x', corrupt: [1], answer: 1, instead: 2, site: 'neurons', layer: 0, block: 4 },
+    ...{ with: { mean: 'x' }, signal: new AbortController().signal },
+    onProgress: ({ done, of }: models.SweepProgress) => console.log(done / of),
+  });
+  const { grid, clean, corrupt } = await model.sweep(sweeping);
+  const shape: readonly [rows: number, columns: number] = grid.shape;
+  const scoring = every<models.HeadScoresOptions>()({ text: 'x', tokens: 1, seed: 1 });
+  const [head] = model.headScores(scoring);
+  const numbers = [head?.previous, head?.duplicate, head?.induction, head?.first, head?.copying];
+  const weighing = every<models.NormWeightsOptions<Session>>()({
+    ...{ layer: 0, rows: [0, 1] as const, session },
+  });
+  const [heads] = model.normWeights('x', weighing).shape;
+  const looking = every<models.LensOptions<Session>>()({ top: 1, layers: [0], session });
+  const guess: models.Guess | undefined = model.lens('x', looking)[0]?.[0]?.[0];
+  return [z, final, q, value, total, shape, clean, corrupt, numbers, heads, guess];
 }

@@ -72,6 +72,82 @@ describe('a model in a worker', () => {
     assert.deepEqual(await remote.save(), local.save());
   });
 
+  test('places are read and changed as on this thread, of passes and of tokens', async () => {
+    const read = [{ site: 'z' }, { site: 'scores', layers: [1] }, { site: 'final' }];
+    const edit = [
+      { site: 'z', layer: 0, head: 1, value: 0 },
+      { site: 'scores', layer: 1, rows: [5, 6], keys: [2, 3], value: -Infinity },
+      { site: 'residual', layer: 0, add: new Float32Array(16).fill(0.5) },
+    ];
+    const [actual, expected] = [await remote.forward(ids, { read, edit }), local.forward(ids, { read, edit })]; // prettier-ignore
+    const places = [['z', 0], ['z', 1], ['scores', 1], ['final']]; // prettier-ignore
+    const expectPlaces = (one, other) => {
+      for (const place of places) {
+        const [is, should] = [one, other].map(({ activations }) => activations.get(...place));
+        expectSame(is.data, should.data, place[0]);
+        assert.deepEqual(is.shape, should.shape);
+      }
+    };
+    expectSame(actual.logits.data, expected.logits.data);
+    expectPlaces(actual, expected);
+    expectThrows(() => actual.activations.get('q', 0), 'Activations.get', 'out_of_range', '"q"');
+    assert.equal(await remote.loss(ids, { edit }), local.loss(ids, { edit }));
+    const how = { maxTokens: 3, read, edit };
+    const [there, own] = [
+      await all(remote.generate(ids, how)),
+      await all(local.generate(ids, how)),
+    ];
+    assert.deepEqual(there.map(({ id }) => id), own.map(({ id }) => id)); // prettier-ignore
+    there.forEach((token, i) => expectPlaces(token, own[i]));
+    const wrong = remote.forward(ids, { edit: [{ site: 'z', layer: 9, value: 0 }] });
+    await expectRejects(wrong, 'LanguageModel.forward', 'out_of_range', 'edit[0].layer is 9');
+  });
+
+  test('it is taken apart as on this thread', async () => {
+    const logits = { answer: 3, instead: 8 };
+    assert.deepEqual(await remote.attribute(ids, logits), local.attribute(ids, logits));
+    assert.deepEqual(await remote.lens(ids, { top: 3 }), local.lens(ids, { top: 3 }));
+    const of = { layer: 1, rows: [2, 5] };
+    assert.deepEqual(await remote.normWeights(ids, of), local.normWeights(ids, of));
+    assert.deepEqual(await remote.headScores({ seed: 4 }), local.headScores({ seed: 4 }));
+    const corrupt = ids.map((id, i) => (i === 2 ? (id + 1) % 19 : id));
+    const sweep = { ...logits, clean: ids, corrupt, site: 'attention' };
+    const [there, here] = [[], []];
+    const swept = await remote.sweep({ ...sweep, onProgress: (now) => there.push(now) });
+    assert.deepEqual(swept, await local.sweep({ ...sweep, onProgress: (now) => here.push(now) }));
+    assert.deepEqual(there, here);
+    assert.ok(there.length > 0);
+    const session = await remote.session();
+    await remote.lens(ids, { session });
+    assert.equal(session.length, ids.length);
+    await session.dispose();
+  });
+
+  test('a sweep is given up, and the worker does the next call', async () => {
+    const clean = rowsOf(config, 30);
+    const corrupt = clean.map((id, i) => (i === 2 ? (id + 1) % 19 : id));
+    const options = { clean, corrupt, answer: 3, instead: 8, site: 'neurons', layer: 0, block: 1 };
+    const stop = new AbortController();
+    const told = [];
+    const onProgress = (now) => {
+      told.push(now);
+      stop.abort(new Error('enough'));
+    };
+    await assert.rejects(remote.sweep({ ...options, onProgress, signal: stop.signal }), /enough/);
+    assert.equal(told.length, 1);
+    assert.ok(told[0].done < told[0].of);
+    assert.equal(await remote.loss(ids), local.loss(ids));
+    const error = new Error('of the caller');
+    const thrown = () => {
+      throw error;
+    };
+    await assert.rejects(remote.sweep({ ...options, onProgress: thrown }), (e) => e === error);
+    const fn = 'LanguageModel.sweep';
+    await expectRejects(remote.sweep({ ...options, onProgress: 3 }), fn, 'invalid_argument');
+    await expectRejects(remote.sweep({ ...options, corrupt: [1] }), fn, 'shape_mismatch', '1 tokens'); // prettier-ignore
+    await expectRejects(remote.sweep({ ...options, signal: 3 }), fn, 'invalid_argument', 'signal is 3'); // prettier-ignore
+  });
+
   test('sessions are as long as the calls that have returned made them', async () => {
     const session = await remote.session({ capacity: 20 });
     const own = local.session({ capacity: 20 });

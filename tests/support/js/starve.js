@@ -49,7 +49,7 @@ async function attempt(call) {
 }
 
 /** How a message says what could not be allocated. */
-const LACKING = /[\d.]+ bytes|an object|the results of inspect/;
+const LACKING = /[\d.]+ bytes|an object|the results of inspect|the sites of a pass/;
 
 /** It is refused for want of memory, in the name of one of these functions; how much there was not. */
 function expectRefusal(error, fns) {

@@ -20,8 +20,10 @@ import {
 import { modelConfig, modelConfigKinds } from '../../node/bad-input/model-config.js';
 import {
   anyInteger,
+  editKind,
   inspectKinds,
   listOf,
+  readKind,
   rows,
   session,
   signal,
@@ -187,6 +189,8 @@ const forwardTable = method(
     'options.keyLengths': wholes({ end: 7, length: 1 }),
     ...inspectKinds,
     'options.inspect.rows': rows,
+    'options.read': readKind,
+    'options.edit': editKind(),
     'options.plain': boolean,
   },
 );
@@ -212,6 +216,10 @@ const sessionTable = {
 };
 
 const seed = (name) => whole(0, Number.MAX_SAFE_INTEGER, '0 to')(name).filter(({ value }) => !(value > 2 ** 53 - 2)); // prettier-ignore
+
+/** Each pass that chooses a token has one row. */
+const readKindOfOne = (name) =>
+  readKind(name).filter(({ says }) => !says.includes('1 to 6') && !says.includes('2 to'));
 
 const generateTable = method(
   'generate',
@@ -254,6 +262,8 @@ const generateTable = method(
     'options.inspect': all(inspectKinds['options.inspect'], [
       refused({ rows: [0, 1] }, invalid, "the unknown key 'rows'"),
     ]),
+    'options.read': readKindOfOne,
+    'options.edit': editKind({ isOpen: true }),
     'options.signal': signal,
     'options.plain': boolean,
   },
@@ -273,6 +283,7 @@ const lossTable = method(
       noneOf(name, invalid, [0, ''], 'an object'),
     ),
     'options.inspect.ablate': inspectKinds['options.inspect.ablate'],
+    'options.edit': editKind(),
     'options.plain': boolean,
   },
 );
@@ -314,7 +325,90 @@ const truncateTable = {
 
 const saveTable = method('save', {}, {});
 
+/** A session of another model, or one that has no room. */
+const narrow = session(refused(made(({ small }) => small), range, '4')); // prettier-ignore
+const inTokens = (names) =>
+  Object.fromEntries(names.map((name) => [`options.${name}`, required(whole(0, 18, '0 to 18'))]));
+
+const attributeTable = method(
+  'attribute',
+  { ids, options: { answer: 1 } },
+  {
+    ids: tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
+    options: options('answer', 'anwser'),
+    ...inTokens(['answer']),
+    'options.instead': whole(0, 18, '0 to 18'),
+    'options.row': whole(0, 5, '0 to 5'),
+    'options.edit': editKind(),
+    'options.session': narrow,
+  },
+);
+
+const sweepTable = {
+  ...method(
+    'sweep',
+    { options: { clean: ids, corrupt: ids.with(2, 4), answer: 1, instead: 2, site: 'neurons', layer: 0 } },
+    {
+      options: options('clean', 'cleen'),
+      'options.clean': tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
+      'options.corrupt': tokensOrText(refused(rowsOf(config, 5), shapes, 'corrupt has 5 tokens')),
+      ...inTokens(['answer', 'instead']),
+      'options.site': choice('residual', 'attention', 'feedForward', 'z', 'neurons'),
+      'options.layer': required(whole(0, 1, '0 to 1')),
+      'options.block': whole(1, config.dFeedForward, '1 to'),
+      'options.with': all(
+        ['dirty', ''].map((word) => refused(word, invalid, 'with is', "'clean' or 'zero'")),
+        [0, null].map((value) => refused(value, invalid, 'with is', 'an object')),
+        [refused({ zzzz: ids }, invalid, "with has the unknown key 'zzzz'", 'expected mean')],
+      ),
+      'options.with.mean': tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
+      'options.signal': signal,
+      'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
+    },
+  ),
+  rejects: true,
+}; // prettier-ignore
+
+const headScoresTable = method(
+  'headScores',
+  { options: {} },
+  {
+    options: options('tokens', 'tokns'),
+    'options.text': (name) =>
+      tokensOrText(refused([1], shapes, 'text has 1 token'))(name).filter(
+        ({ value }) => value !== undefined,
+      ),
+    'options.tokens': whole(1, 12, '1 to 12'),
+    'options.seed': whole(0, 2 ** 32 - 1, '0 to'),
+  },
+);
+
+const normWeightsTable = method(
+  'normWeights',
+  { ids, options: { layer: 1 } },
+  {
+    ids: tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
+    options: options('layer', 'laier'),
+    'options.layer': required(whole(0, 1, '0 to 1')),
+    'options.rows': rows,
+    'options.session': narrow,
+  },
+);
+
+const lensTable = method(
+  'lens',
+  { ids, options: {} },
+  {
+    ids: tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
+    options: options('layers', 'laiers'),
+    'options.top': whole(1, 19, '1 to 19'),
+    'options.layers': inspectKinds['options.inspect.layers'],
+    'options.session': narrow,
+  },
+);
+
 export const modelTables = [
+  ...[attributeTable, sweepTable, headScoresTable, normWeightsTable, lensTable],
   ...[createTable, loadTable, forwardTable, sessionTable, generateTable, lossTable],
   ...[embedTable, saveTable, truncateTable],
 ];

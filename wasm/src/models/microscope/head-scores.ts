@@ -31,7 +31,7 @@ function repeated({ spec }: ModelState, { tokens, seed = 0 }: HeadScoresOptions)
   const begin = spec.tokenizer?.begin;
   const first = begin === undefined ? [] : [begin];
   const room = Math.floor((maxLength - first.length) / 2);
-  const count = tokens ?? Math.min(32, room);
+  const count = tokens === undefined ? Math.min(32, room) : tokens;
   checkInteger(fn, 'tokens', count, 1, room);
   checkInteger(fn, 'seed', seed, 0, 2 ** 32 - 1);
   const next = random(seed);

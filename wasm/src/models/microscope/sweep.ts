@@ -55,7 +55,7 @@ function placeOf(taken: SweepOptions, config: Config): SweepPlace {
   if (site === 'neurons') {
     const { dFeedForward, numLayers } = config;
     checkInteger(fn, 'layer', layer, 0, numLayers - 1);
-    const size = block ?? Math.ceil(dFeedForward / 16);
+    const size = block === undefined ? Math.ceil(dFeedForward / 16) : block;
     checkInteger(fn, 'block', size, 1, dFeedForward);
     return { site, layers: [layer], block: size };
   }
