@@ -98,6 +98,12 @@ export class Inspection {
   ): SiteReading[] {
     const all = [0, pass.length] as const;
     for (const [, option] of parts) checkBoolean(fn, `inspect.${option}`, taken[option]);
+    if (taken.logitLens && !config.head) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: inspect.logitLens is true, expected false: the model has no head, and so no logits`,
+      );
+    }
     const wanted = parts.filter(([, option]) => taken[option]);
     return (this.#layers ?? []).flatMap((layer) =>
       wanted.map(([, option, site]) => {
