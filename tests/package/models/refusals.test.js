@@ -122,7 +122,13 @@ test('forward: arguments that do not go together, and a session that is refused 
   session.truncate(0);
   expectSame(model.forward(ids.slice(0, 3), { session }).logits.data, before, 'logit');
   session.dispose();
-  refuses(() => encoder.forward(ids, { inspect: { logitLens: true } }), fn, invalid, 'inspect.logitLens is true', 'no head');
+  refuses(
+    () => encoder.forward(ids, { inspect: { logitLens: true } }),
+    fn,
+    invalid,
+    'inspect.logitLens is true',
+    'no head',
+  );
 });
 
 test('a session outlives its model, and is of no other', () => {
