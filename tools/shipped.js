@@ -73,7 +73,8 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 /** The guides, to which the README leads. */
 const guides = [
   ...['attention', 'bundlers', 'comparison', 'comparison.zh-CN', 'conventions', 'encoder-decoder'],
-  ...['model-files', 'models', 'spectra', 'training', 'versions', 'worked-example', 'workers'],
+  ...['microscope', 'model-files', 'models', 'spectra', 'training', 'versions', 'worked-example'],
+  'workers',
 ];
 
 /** Every file of the tarball. */
@@ -83,8 +84,8 @@ export const tarball = [
   ...guides.map((name) => `wasm/docs/${name}.md`),
 ].sort();
 
-/** The most the tarball may weigh, in bytes. */
-export const tarballBudget = 1_800_000;
+/** The most the tarball may weigh, in bytes: nine .wasm files are two thirds of it, and as base64 in inline.js a quarter. */
+export const tarballBudget = 1_950_000;
 
 /**
  * The oldest engines it runs on: they have WebAssembly SIMD, and Firefox 90 also private fields, which its

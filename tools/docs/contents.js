@@ -17,6 +17,7 @@ const tables = [
       'wasm/docs/training.md': 'Training',
       'wasm/docs/spectra.md': 'Spectra',
       'wasm/docs/models.md': 'Language models',
+      'wasm/docs/microscope.md': 'A microscope for models',
       'wasm/docs/model-files.md': 'Model files',
       'wasm/docs/workers.md': 'Workers',
       'wasm/docs/bundlers.md': 'Bundlers and pages',

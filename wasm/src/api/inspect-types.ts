@@ -7,47 +7,47 @@ import type { NdArray, OwnedArray } from './array-types.js';
 type Web = typeof globalThis;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
-/** What is at a place: arrays with heads, and arrays without. */
-interface SiteShapes {
-  embed: Shape3;
-  q: Shape4;
-  k: Shape4;
-  v: Shape4;
-  scores: Shape4;
-  weights: Shape4;
-  z: Shape4;
-  heads: Shape4;
-  attention: Shape3;
-  middle: Shape3;
-  neurons: Shape3;
-  feedForward: Shape3;
-  residual: Shape3;
-  final: Shape3;
-  cross: Shape3;
-}
-
 /**
  * A place in a pass. B rows of the batch, R rows of tokens that are asked for, Tk keys, H query heads, Hkv heads of keys and values.
  * In brackets the names of TransformerLens.
  *
- * - `'embed'` [B, R, dModel]: the stream before the first layer (hook_embed + hook_pos_embed)
- * - `'q'` [B, H, R, dK], `'k'`, `'v'` [B, Hkv, R, dK]: as attention reads them, after qk norm and rotation (hook_rot_q, hook_rot_k, hook_v)
- * - `'scores'` [B, H, R, Tk]: what the softmax is taken of; -Infinity where a key is excluded (hook_attn_scores)
- * - `'weights'` [B, H, R, Tk]: what values are multiplied by (hook_pattern)
- * - `'z'` [B, H, R, dK]: what a head mixes, before W_O (hook_z)
- * - `'heads'` [B, H, R, dModel]: what each head gives, z W_O of the head, without bias (hook_result); read alone
- * - `'attention'` [B, R, dModel]: what the attention sub-layer adds (hook_attn_out)
- * - `'middle'` [B, R, dModel]: the stream between the sub-layers (hook_resid_mid); not with `parallelResidual`
- * - `'neurons'` [B, R, dFeedForward]: after the activation and the gate (hook_post); not of models with experts
- * - `'feedForward'` [B, R, dModel]: what the feed-forward sub-layer adds (hook_mlp_out)
- * - `'residual'` [B, R, dModel]: the stream after the layer (hook_resid_post)
- * - `'final'` [B, R, dModel]: after the last norm (ln_final.hook_normalized); read alone
- * - `'cross'` [B, R, dModel]: what cross-attention adds, of models with an encoder (hook_cross_attn_out)
+ * - `'embed'` [B, R, dModel], the stream before the first layer (hook_embed + hook_pos_embed)
+ * - `'q'` [B, H, R, dK], `'k'`, `'v'` [B, Hkv, R, dK], as attention reads them, after qk norm and rotation (hook_rot_q, hook_rot_k, hook_v)
+ * - `'scores'` [B, H, R, Tk], what the softmax is taken of; -Infinity where a key is excluded (hook_attn_scores)
+ * - `'weights'` [B, H, R, Tk], what values are multiplied by (hook_pattern)
+ * - `'z'` [B, H, R, dK], what a head mixes, before W_O (hook_z)
+ * - `'heads'` [B, H, R, dModel], what each head gives, z W_O of the head, without bias (hook_result); read alone
+ * - `'attention'` [B, R, dModel], what the attention sub-layer adds (hook_attn_out)
+ * - `'middle'` [B, R, dModel], the stream between the sub-layers (hook_resid_mid); not with `parallelResidual`
+ * - `'neurons'` [B, R, dFeedForward], after the activation and the gate (hook_post); not of models with experts
+ * - `'feedForward'` [B, R, dModel], what the feed-forward sub-layer adds (hook_mlp_out)
+ * - `'residual'` [B, R, dModel], the stream after the layer (hook_resid_post)
+ * - `'final'` [B, R, dModel], after the last norm (ln_final.hook_normalized); read alone
+ * - `'cross'` [B, R, dModel], what cross-attention adds, of models with an encoder (hook_cross_attn_out)
  */
-export type Site = keyof SiteShapes;
+export type Site =
+  | 'embed'
+  | 'q'
+  | 'k'
+  | 'v'
+  | 'scores'
+  | 'weights'
+  | 'z'
+  | 'heads'
+  | 'attention'
+  | 'middle'
+  | 'neurons'
+  | 'feedForward'
+  | 'residual'
+  | 'final'
+  | 'cross';
 
 /** The shape of the array at a place. */
-export type ShapeAt<Where extends Site> = SiteShapes[Where];
+export type ShapeAt<Where extends Site> = Where extends
+  | ('q' | 'k' | 'v')
+  | ('scores' | 'weights' | 'z' | 'heads')
+  ? Shape4
+  : Shape3;
 
 /** What to read of a pass. */
 export interface Read {
