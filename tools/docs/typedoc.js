@@ -29,7 +29,18 @@ export default {
   },
 
   intentionallyNotExported: [
-    ...['Asked', 'Layers', 'NoOthers', 'NoOthersIn', 'Only', 'Said', 'Shown', 'Reading', 'With'],
+    ...[
+      'Asked',
+      'Layers',
+      'ListOf',
+      'NoOthers',
+      'NoOthersIn',
+      'Only',
+      'Said',
+      'Shown',
+      'Reading',
+      'With',
+    ],
   ],
   includeVersion: true,
   disableSources: true,

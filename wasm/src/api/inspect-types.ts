@@ -106,7 +106,12 @@ export interface Activations<Sites extends Site = Site> {
 }
 
 /** What a pass returns besides with `read` of this type. */
-export type Activated<Given> = [Given] extends [readonly { readonly site: infer Sites }[]]
+export type Activated<Given> = [Given] extends [
+  readonly {
+    /** What was asked for. */
+    readonly site: infer Sites;
+  }[],
+]
   ? {
       /** What was read. */
       activations: Activations<Extract<Sites, Site>>;
@@ -180,7 +185,14 @@ export interface SweepOptions {
   /**
    * What is put there: that of the clean pass, the default; zeros; or its mean over the tokens of a text, in a pass of its own.
    */
-  with?: 'clean' | 'zero' | { mean: string | ArrayLike<number> } | undefined;
+  with?:
+    | 'clean'
+    | 'zero'
+    | {
+        /** The text, or its tokens. */
+        mean: string | ArrayLike<number>;
+      }
+    | undefined;
   /** Ends it; it is rejected with the reason. */
   signal?: WebSignal | undefined;
   /** Called after each pass. */

@@ -6,16 +6,7 @@ import type {
   Read,
 } from './inspect-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type {
-  Layers,
-  ListOf,
-  Passing as PassingAlone,
-  Said,
-  Shape3,
-  Shape4,
-  Shown,
-  With,
-} from './option-types.js';
+import type { Layers, Passing, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray } from './types.js';
 
 export type {
@@ -26,13 +17,7 @@ export type {
   ModelRotary,
 } from './model-config.js';
 
-/** `Known` without other keys, also in what `inspect` has, and in what is listed in `read` and `edit`. */
-export type Passing<Options, Known> = PassingAlone<Options, Known> & {
-  /** Without unknown keys. */
-  readonly read?: ListOf<Said<Options, 'read'>, Said<Known, 'read'>>;
-  /** Without unknown keys. */
-  readonly edit?: ListOf<Said<Options, 'edit'>, Said<Known, 'edit'>>;
-};
+export type { Passing } from './option-types.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;

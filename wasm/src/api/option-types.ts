@@ -45,7 +45,7 @@ export type ListOf<Given, Known> = Given extends readonly (infer Each)[]
     : never
   : unknown;
 
-/** `Known` without other keys, also in what `inspect` has. */
+/** `Known` without other keys, also in what `inspect` has, and in what is listed in `read` and `edit`. */
 export type Passing<Options, Known> = Only<Options, Known> & {
   /** Without unknown keys. */
   readonly inspect?: Said<Options, 'inspect'> extends infer Given
@@ -53,6 +53,11 @@ export type Passing<Options, Known> = Only<Options, Known> & {
       ? NoOthers<Given, NonNullable<Said<Known, 'inspect'>>>
       : unknown
     : never;
+} & {
+  readonly [Name in Extract<keyof Known, 'read' | 'edit'>]?: ListOf<
+    Said<Options, Name>,
+    Known[Name]
+  >;
 };
 
 /**
