@@ -36,8 +36,20 @@ export function withAusten(folder) {
   return folder;
 }
 
-const initFrom = (entry) =>
-  entry === 'qkv/models' ? withModel : `import { init } from '${entry}';\n`;
+/** With spectra, which have a module of their own, there is an engine of qkv beside one that has taken a matrix apart. */
+const withSpectra = `import { init as initOfQkv } from 'qkv';
+import { init as initOfSpectra } from 'qkv/spectra';
+const init = async (options) => {
+  const identity = { data: Float32Array.of(1, 0, 0, 1), shape: [1, 2, 2] };
+  const [rank] = (await initOfSpectra()).effectiveRank(identity, identity).data;
+  if (rank !== 2) throw new Error(\`a rank of \${rank}\`);
+  return initOfQkv(options);
+};
+`;
+
+/** What makes an engine that has done the work of an entry which makes none. */
+const makers = { 'qkv/models': withModel, 'qkv/spectra': withSpectra };
+const initFrom = (entry) => makers[entry] ?? `import { init } from '${entry}';\n`;
 
 /** Imports the package and reports what it computes. */
 export const app = (entry, options) => `${initFrom(entry)}import { report } from './example.js';
