@@ -135,7 +135,10 @@ test('models: nothing that is private can be reached on a model or a session', a
     }
     return [...names].filter((name) => name !== 'constructor').sort();
   };
-  const methods = ['forward', 'session', 'generate', 'loss', 'embed', 'save'];
+  const methods = [
+    ...['forward', 'session', 'generate', 'loss', 'embed', 'save'],
+    ...['attribute', 'sweep', 'headScores', 'normWeights', 'lens'],
+  ];
   const fields = [
     ...['config', 'parameterCount', 'bytes', 'format', 'tokenizer', 'tokenizerProblem'],
     ...['pooling', 'ignored'],
