@@ -2,10 +2,16 @@
 // The package in Chromium.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { init } from 'qkv';
+import { load } from 'qkv/models';
+import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
+import { apart } from '../../support/js/apart.js';
 import { problem } from '../../support/js/arrays.js';
 import { launch, strictPolicy } from '../../support/js/chromium.js';
 import { options, sizes } from '../../support/js/compute.js';
 import { allResults, expectResults } from '../../support/js/expect-results.js';
+import { rowsOf } from '../../support/js/model-kinds.js';
+import { randomWeights } from '../../support/js/model-oracle.js';
 import * as oracle from '../../support/js/oracle.js';
 import { floats, packageTests } from './package-tests.js';
 
@@ -27,4 +33,32 @@ test('package in Chromium: relaxed numbers are within the bounds of the formula,
     allResults.map((name) => [name, { data: floats(results[name]) }]),
   );
   expectResults(actual, oracle.attention(q, k, v, options), sizes.tk, { asked: allResults });
+});
+
+test('package in Chromium: a model is taken apart with the bits of Node, in the page and in a worker', async () => {
+  const config = checkpointConfig({
+    ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
+  });
+  const weights = checkpoint(config, randomWeights(config, 11));
+  const clean = rowsOf(config, 9);
+  const prompts = [clean, clean.with(3, (clean[3] + 1) % 19)];
+  const report = await of.pages.run(`
+    import { init } from '/dist/index.js';
+    import { load } from '/dist/models.js';
+    import { init as initAway } from '/dist/worker.js';
+    import { apart } from '/support/apart.js';
+    const weights = Uint8Array.from(${JSON.stringify(Array.from(new Uint8Array(weights)))}).buffer;
+    const here = await load(await init({ deterministic: true }), { weights });
+    const away = await initAway({ deterministic: true, models: true });
+    const there = await away.loadModel({ weights });
+    const prompts = ${JSON.stringify(prompts)};
+    const both = [await apart(here, ...prompts), await apart(there, ...prompts)];
+    await away.dispose();
+    report(both);
+  `);
+  const engine = await init({ deterministic: true });
+  const expected = await apart(await load(engine, { weights }), ...prompts);
+  engine.dispose();
+  assert.ok(expected.length > 1000);
+  assert.deepEqual(report, [expected, expected]);
 });
