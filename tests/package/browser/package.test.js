@@ -39,7 +39,7 @@ test('package in Chromium: a model is taken apart with the bits of Node, in the 
   const config = checkpointConfig({
     ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
   });
-  const weights = checkpoint(config, randomWeights(config, 11));
+  const weights = await checkpoint(config, randomWeights(config, 11)).arrayBuffer();
   const clean = rowsOf(config, 9);
   const prompts = [clean, clean.with(3, (clean[3] + 1) % 19)];
   const report = await of.pages.run(`

@@ -9,8 +9,8 @@ import { install, installPacked } from '../packed.js';
 import { packageJson, root, text } from '../../support/js/files.js';
 import { documents, programsOf } from './examples.js';
 
-/** The file that the README runs; no model is in the tarball. */
-const model = 'models/austen/austen.safetensors';
+/** The files that the README and the guides run; no model is in the tarball. */
+const models = ['models/austen/austen.safetensors', 'models/names/names.safetensors'];
 
 let installed;
 let project;
@@ -20,7 +20,7 @@ const inProject = (...line) => installed.inProject(...line);
 before(async () => {
   installed = await installPacked(install);
   ({ project } = installed);
-  cpSync(join(root, model), join(project, model));
+  for (const model of models) cpSync(join(root, model), join(project, model));
 });
 after(() => installed?.remove());
 

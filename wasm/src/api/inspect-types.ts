@@ -319,5 +319,5 @@ export interface LanguageModelMicroscope<InSession = unknown> {
   lens(
     ids: string | ArrayLike<number>,
     options?: LensOptions<InSession>,
-  ): readonly (readonly (readonly Guess[])[])[];
+  ): readonly (readonly Guess[])[][];
 }

@@ -346,7 +346,7 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   lens(
     ids: string | ArrayLike<number>,
     options?: LensOptions<AsyncSession> & CallOptions,
-  ): Promise<readonly (readonly (readonly Guess[])[])[]>;
+  ): Promise<readonly (readonly Guess[])[][]>;
   /** As {@link LanguageModel.save}. */
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
 }

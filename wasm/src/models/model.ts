@@ -212,7 +212,7 @@ export class WasmLanguageModel implements LanguageModel {
   lens(
     ids: string | ArrayLike<number>,
     options?: LensOptions<Session>,
-  ): readonly (readonly (readonly Guess[])[])[] {
+  ): readonly (readonly Guess[])[][] {
     return lens(this.#state, ids, options);
   }
 

@@ -16,7 +16,7 @@ export function lens(
   state: ModelState,
   ids: unknown,
   given: LensOptions = {},
-): readonly (readonly (readonly Guess[])[])[] {
+): readonly (readonly Guess[])[][] {
   const { numLayers, vocabulary } = state.spec.config;
   const taken = takeOptions(fn, 'options', given, names);
   checkHead(fn, state.spec);

@@ -213,7 +213,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   lens(
     ids: string | ArrayLike<number>,
     options?: LensOptions<AsyncSession> & CallOptions,
-  ): Promise<readonly (readonly (readonly Guess[])[])[]> {
+  ): Promise<readonly (readonly Guess[])[][]> {
     return this.call('LanguageModel.lens', 'lens', ['ids', 'options'], [ids, options]);
   }
 
