@@ -110,6 +110,12 @@ export const trees = [
         'features/words/page/contexts_part.ts',
         'features/model/{state.ts,shared,page/shipped_files.ts}',
       ],
+      // The microscope takes apart the model that the panel of trained models has loaded: one worker has it.
+      ['features/model/{shared,worker/model_host.ts}', 'features/microscope/{shared,worker}'],
+      [
+        'features/microscope/{shared,worker,panel.ts}',
+        'features/model/{shared,worker,page/shipped_files.ts}',
+      ],
       // Exercises ask for numbers of any panel.
       [
         'features/lessons/page/quantities.ts',

@@ -35,7 +35,7 @@ export const CHAPTERS = {
   before: { picture: true, shown: [], laboratory: ['recurrence'], settings: false },
   words: { picture: true, shown: [], laboratory: ['words'], see: ['model'], settings: false },
   learning: { shown: ['learn'], laboratory: [], settings: false },
-  trained: { shown: ['model'], laboratory: [], settings: false },
+  trained: { shown: ['model', 'microscope'], laboratory: [], settings: false },
   cost: { picture: true, shown: [], laboratory: ['cost', 'linear'], settings: false },
   theory: {
     shown: ['simplex'],

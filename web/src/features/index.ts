@@ -14,6 +14,7 @@ import { lookup } from './lookup/feature';
 import { linear } from './linear/feature';
 import { map } from './map/feature';
 import { masks } from './masks/feature';
+import { microscope } from './microscope/feature';
 import { model } from './model/feature';
 import { pair } from './pair/feature';
 import { positions } from './positions/feature';
@@ -41,6 +42,7 @@ export const FEATURES = {
   words,
   learn,
   model,
+  microscope,
   cost,
   linear,
   simplex,

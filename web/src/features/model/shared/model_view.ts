@@ -1,4 +1,5 @@
 import type { Failure } from '../../../domain/failure';
+import { NO_MICROSCOPE, type Microscope } from '../../microscope/shared/protocol';
 import type {
   Answers,
   Contexts,
@@ -26,6 +27,7 @@ export interface ModelView {
   readonly speed: Speed | null;
   readonly changes: HeadChanges | null;
   readonly contexts: Contexts | null;
+  readonly microscope: Microscope;
   /** What could not be done with the loaded model. */
   readonly failed: Failure | null;
 }
@@ -33,6 +35,7 @@ export interface ModelView {
 export const NO_MODEL: ModelView = {
   ...{ loading: null, refused: null, info: null, answers: {} },
   ...{ generated: null, speed: null, changes: null, contexts: null, failed: null },
+  microscope: NO_MICROSCOPE,
 };
 
 export function loadBegins(view: ModelView, what: string): ModelView {
@@ -71,6 +74,8 @@ export function afterMessage(view: ModelView, message: FromModel): ModelView {
       return { ...view, changes: message.changes };
     case 'contexts':
       return { ...view, failed: null, contexts: message.contexts };
+    case 'microscope':
+      return { ...view, microscope: { ...view.microscope, ...message.news } };
     case 'speed':
       return { ...view, speed: message.speed };
     case 'failed':

@@ -1,4 +1,5 @@
 import type { Failure } from '../../../domain/failure';
+import type { Microscope, ToMicroscope } from '../../microscope/shared/protocol';
 import type { ShippedName } from './shipped_models';
 
 /** Of one text the page reads no more tokens than this, nor than the model takes. */
@@ -248,6 +249,7 @@ export interface Contexts {
 }
 
 export type ToModel =
+  | ToMicroscope
   | { readonly kind: 'load'; readonly files: ModelFiles }
   | { readonly kind: 'abort' }
   | { readonly kind: 'ask'; readonly ask: ModelAsk }
@@ -278,6 +280,7 @@ export type FromModel =
   | { readonly kind: 'changes'; readonly changes: HeadChanges }
   | { readonly kind: 'speed'; readonly speed: Speed }
   | { readonly kind: 'contexts'; readonly contexts: Contexts }
+  | { readonly kind: 'microscope'; readonly news: Partial<Microscope> }
   /** Something that was asked of the loaded model could not be done; nothing of it is under way any more. */
   | { readonly kind: 'failed'; readonly of: Work; readonly failure: Failure };
 

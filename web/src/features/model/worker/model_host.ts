@@ -19,6 +19,7 @@ import type {
   TrainedText,
   Work,
 } from '../shared/protocol';
+import { MicroscopeDesk } from '../../microscope/worker/microscope_desk';
 import { contextsOf } from './contexts';
 import { idsOf } from './token_ids';
 import { passOver, surprisalOf, type Pass } from './forward_pass';
@@ -49,6 +50,7 @@ export class ModelHost {
   /** What every answer that was told followed from. */
   readonly #told = new Map<keyof Answers, string>();
   #writing: AbortController | undefined;
+  #microscope: MicroscopeDesk | undefined;
 
   constructor(qkv: Qkv, say: (message: FromModel) => void) {
     this.#qkv = qkv;
@@ -66,7 +68,8 @@ export class ModelHost {
     else if (message.kind === 'changes') this.#begin('changes', (of) => this.#changes(of));
     else if (message.kind === 'contexts') {
       this.#begin('contexts', (of) => this.#contexts(of, message.ask));
-    } else this.#begin('speed', (of) => this.#speed(of));
+    } else if (message.kind === 'speed') this.#begin('speed', (of) => this.#speed(of));
+    else this.#microscope?.receive(message);
   }
 
   // ---- loading ----
@@ -107,6 +110,10 @@ export class ModelHost {
     for (const work of this.#work.values()) work.end();
     this.#work.clear();
     this.#told.clear();
+    this.#microscope?.end();
+    this.#microscope = new MicroscopeDesk(this.#qkv, opened, (news) =>
+      this.#say({ kind: 'microscope', news }),
+    );
     this.#opened?.model.dispose();
     this.#opened = opened;
     this.#pass = this.#reading = this.#repeated = undefined;

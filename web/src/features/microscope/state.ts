@@ -1,0 +1,59 @@
+import {
+  freeText,
+  integer,
+  optional,
+  optionalNumber,
+  type Field,
+  type StateOf,
+} from '../../state/field';
+import type { CutEdge, CutHead, MicroscopeAsk } from './shared/protocol';
+import type { Pair } from './shared/ready_pairs';
+
+/** Of a prompt a link holds so much. */
+export const LONGEST_PROMPT = 400;
+/** Cuts that a link can hold. */
+const MOST_CUTS = 64;
+
+/** Lists of whole numbers as 0.3,2.1. */
+function lists<Of extends readonly number[]>(key: string, count: number): Field<readonly Of[]> {
+  const pattern = new RegExp(`^\\d{1,4}(\\.\\d{1,4}){${count - 1}}$`);
+  return {
+    key,
+    initial: [],
+    write: (all) => all.map((each) => each.join('.')).join(),
+    read(raw) {
+      const parts = raw.split(',').slice(0, MOST_CUTS);
+      if (!parts.every((part) => pattern.test(part))) return undefined;
+      // The pattern has as many numbers as the tuple.
+      return parts.map((part) => part.split('.').map(Number) as unknown as Of);
+    },
+  };
+}
+
+export const microscopeFields = {
+  /** The prompts; null: the pair that is ready for the model. */
+  microscopeClean: optional(freeText('mic', LONGEST_PROMPT)),
+  microscopeCorrupt: optional(freeText('micc', LONGEST_PROMPT)),
+  /** The tokens whose logits are compared; null: the likeliest after each prompt. */
+  microscopeAnswer: optionalNumber(integer('mica', 0, [0, 999999])),
+  microscopeInstead: optionalNumber(integer('mici', 0, [0, 999999])),
+  /** What is cut. */
+  microscopeHeads: lists<CutHead>('mich', 2),
+  microscopeEdges: lists<CutEdge>('mice', 4),
+};
+export type MicroscopeState = StateOf<typeof microscopeFields>;
+
+/** Other prompts have other tokens: what was chosen among those of the ones before means nothing. */
+export const OTHER_PROMPTS = {
+  ...{ microscopeAnswer: null, microscopeInstead: null, microscopeEdges: [] },
+} as const;
+
+/** What the panel asks of a loaded model in this state. */
+export const microscopeAsk = (state: MicroscopeState, ready: Pair): MicroscopeAsk => ({
+  clean: state.microscopeClean ?? ready.clean,
+  corrupt: state.microscopeCorrupt ?? ready.corrupt,
+  answer: state.microscopeAnswer,
+  instead: state.microscopeInstead,
+  heads: state.microscopeHeads,
+  edges: state.microscopeEdges,
+});

@@ -1,0 +1,74 @@
+import type { Qkv } from 'qkv';
+import { describeFailure } from '../../../domain/describe_failure';
+import type { Opened } from '../../model/worker/open_model';
+import type { Microscope, MicroscopeAsk, Prompts, ToMicroscope } from '../shared/protocol';
+import { cutResult, cutsOf, editsOf, promptsOf, sharesOf } from './answers';
+import { computeMaps } from './maps';
+
+/** Takes the loaded model apart: what the panel asks is answered with the one model that is there. */
+export class MicroscopeDesk {
+  readonly #qkv: Qkv;
+  readonly #of: Opened;
+  readonly #say: (news: Partial<Microscope>) => void;
+  #prompts: Prompts | null = null;
+  /** What the prompts and the maps followed from. */
+  #key = '';
+  #maps: AbortController | undefined;
+
+  constructor(qkv: Qkv, of: Opened, say: (news: Partial<Microscope>) => void) {
+    [this.#qkv, this.#of, this.#say] = [qkv, of, say];
+  }
+
+  receive(message: ToMicroscope): void {
+    if (message.kind === 'maps') void this.#computeMaps();
+    else if (message.kind === 'stop-maps') this.#maps?.abort();
+    else {
+      try {
+        this.#answer(message.ask);
+      } catch (error) {
+        this.#say({ shares: null, cut: null, failure: describeFailure(error) });
+      }
+    }
+  }
+
+  /** Of another model nothing is told any more. */
+  end(): void {
+    this.#maps?.abort();
+    this.#maps = undefined;
+  }
+
+  #answer(ask: MicroscopeAsk): void {
+    if (!this.#of.info.speaks) return;
+    const key = JSON.stringify([ask.clean, ask.corrupt, ask.answer, ask.instead]);
+    if (key !== this.#key) {
+      this.end();
+      this.#key = key;
+      this.#prompts = promptsOf(this.#qkv, this.#of, ask);
+      this.#say({ prompts: this.#prompts, maps: null, failure: null });
+    }
+    const prompts = this.#prompts;
+    if (!prompts?.answer) return this.#say({ shares: null, cut: null, failure: null });
+    const cuts = cutsOf(this.#of, ask, prompts.clean.ids.length);
+    const shares = sharesOf(this.#of, prompts, editsOf(cuts));
+    const cut = cutResult(this.#qkv, this.#of, prompts, cuts);
+    this.#say({ shares, cut, failure: null });
+  }
+
+  async #computeMaps(): Promise<void> {
+    this.#maps?.abort();
+    const prompts = this.#prompts;
+    if (!prompts?.answer || prompts.problem !== null) return;
+    const control = (this.#maps = new AbortController());
+    const isLatest = () => this.#maps === control;
+    try {
+      await computeMaps(this.#of, prompts, {
+        signal: control.signal,
+        say: (maps) => {
+          if (isLatest()) this.#say({ maps });
+        },
+      });
+    } catch (error) {
+      if (isLatest()) this.#say({ maps: null, failure: describeFailure(error) });
+    }
+  }
+}
