@@ -107,6 +107,33 @@ const TIMES_OF_MODEL = {
   'after all heads were ablated': (model) => ({ ...model, changes }),
   'after what the model could not do': (model) => ({ ...model, failed: failure }),
 };
+const TIMES_OF_MICROSCOPE = {
+  'before a model is loaded': () => web.NO_MODEL,
+  'of a model that does not say what follows': ({ info, ...model }) => ({
+    ...model,
+    info: { ...info, speaks: false },
+  }),
+  'while maps are computed': ({ microscope, ...model }) => ({
+    ...{ ...model, microscope: { ...microscope, maps: { ...microscope.maps, running: true } } },
+  }),
+  'of prompts without a token': ({ microscope, ...model }) => {
+    const none = { ids: [], labels: [], unknown: ['xyz'] };
+    const measures = [NaN, NaN];
+    const prompts = { clean: none, corrupt: none, problem: 'empty', choices: [], measures };
+    return {
+      ...model,
+      microscope: {
+        ...{ ...microscope, shares: null, cut: null, maps: null },
+        prompts: { ...prompts, answer: null, instead: null },
+      },
+    };
+  },
+  'after what could not be taken apart': ({ microscope, ...model }) => ({
+    ...model,
+    microscope: { ...microscope, shares: null, cut: null, maps: null, failure },
+  }),
+};
+const TIMES_OF = { model: TIMES_OF_MODEL, microscope: TIMES_OF_MICROSCOPE };
 /** Times at which the panel says what went wrong; of an engine that failed, the page does. */
 const SAYS_FAILURE = ['after a file that is no model', 'after what the model could not do'];
 
@@ -364,7 +391,7 @@ async function lookAt(element, patch) {
 
 /** The same at other times. */
 async function lookAtTimes(name, element, patch) {
-  const ofModel = Object.entries(name === 'model' ? TIMES_OF_MODEL : {}).map(([time, model]) => [
+  const ofModel = Object.entries(TIMES_OF[name] ?? {}).map(([time, model]) => [
     time,
     (view) => ({ ...view, model: model(view.model) }),
   ]);

@@ -14,7 +14,8 @@ const SAID = ['aria-label', 'aria-valuetext', 'aria-description', 'title', 'plac
 /** Attributes of drawings: a browser ignores one that is no number, without a word. */
 const DRAWN = ['d', 'x', 'y', 'cx', 'cy', 'r', 'width', 'height', 'transform', 'style', 'points'];
 /** Code, which is the same in all languages, and words that a reader wrote or a model knows. */
-const QUOTED = 'pre, code, math, [lang], textarea, .token, .chip, .model-written, option';
+const QUOTED =
+  'pre, code, math, [lang], textarea, .token, .chip, .model-written, option, .microscope-tokens, .microscope-map';
 
 const isShown = (element) => !element.closest('[hidden], template');
 

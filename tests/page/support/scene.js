@@ -27,6 +27,8 @@ export const web = await modules(
     'features/extrapolation/worker/position_models',
     'features/model/worker/model_host',
     'features/model/shared/model_view',
+    'features/microscope/shared/ready_pairs',
+    'features/microscope/state',
     'features/words/page/word_source',
   ],
   ...panelIds.filter((id) => id !== 'map').map((id) => `features/${id}/panel`),
@@ -99,11 +101,11 @@ async function answered([id, ...messages]) {
 
 // ---- views ----
 
-let model;
-/** The page's view of our English model and a text, worked out once. */
-async function modelView() {
-  if (model) return model;
-  const file = readFileSync(join(root, 'models/austen/austen.safetensors'));
+const models = new Map();
+/** The page's view of a model of ours and a text, worked out once. */
+async function modelView(name, begin = () => {}, isThere = () => true) {
+  if (models.has(name)) return models.get(name);
+  const file = readFileSync(join(root, `models/${name}/${name}.safetensors`));
   const url = URL.createObjectURL(new Blob([file]));
   const state = web.initialState('en');
   let view;
@@ -113,11 +115,32 @@ async function modelView() {
     trainedModel.receive(message);
     view = trainedModel.view;
   });
-  trainedModel.tell({ kind: 'load', files: { kind: 'address', name: 'austen', url } }, state);
+  trainedModel.tell({ kind: 'load', files: { kind: 'address', name, url } }, state);
   await until(() => trainedModel.atRest && view.answers.rollout && view.answers.near);
+  begin((message) => trainedModel.tell(message, state));
+  await until(() => isThere(view));
   mock.restoreAll();
-  return (model = view);
+  models.set(name, view);
+  return view;
 }
+
+/** The same of the model of names, taken apart on its pair of prompts. */
+const microscopeView = () =>
+  modelView(
+    'names',
+    (tell) => {
+      const ask = web.microscopeAsk(web.initialState('en'), web.readyPair('names', true));
+      tell({ kind: 'microscope', ask });
+      tell({ kind: 'maps' });
+    },
+    ({ microscope: { maps } }) => maps !== null && !maps.running,
+  );
+
+/** What panels that follow a model see of one. */
+const modelViews = {
+  'qkv-panel-model': () => modelView('austen'),
+  'qkv-panel-microscope': microscopeView,
+};
 
 /**
  * What the worker works out behind the frames: `studies` of panels and the `report` on the latest frame. After a change of the
@@ -167,7 +190,7 @@ async function newView(element, patch, state, look) {
   return {
     ...{ state, list, look, frame, theme: 'light', ...(await behindFrames(element, patch)) },
     engine: { kind: 'ready', info: engine.qkv.info },
-    model: element === 'qkv-panel-model' ? await modelView() : web.NO_MODEL,
+    model: (await modelViews[element]?.()) ?? web.NO_MODEL,
     heads: { source: state.source, trainedHeads: null },
     ...{ frameTime: 1, query: state.query ?? list.tokens.length - 1, linkProblem: null },
   };

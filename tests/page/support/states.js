@@ -30,6 +30,7 @@ const CHOSEN = {
     wordsContext: 'is',
     wordsPlane: 'france>paris japan>tokyo italy>rome unseen',
   },
+  microscope: { microscopeHeads: [[0, 3]], microscopeEdges: [[0, 1, 13, 2]] },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
 };
 

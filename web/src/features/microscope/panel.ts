@@ -106,7 +106,8 @@ class MicroscopePanel extends LitPanel {
   #tables(view: View, prompts: Prompts, { maps }: Maps): TemplateResult {
     const differs = differencesOf(prompts);
     return html`
-      <p class="microscope-legend hint" data-legend>${t('microscope.legend')}</p>
+      <p class="microscope-legend hint"><span data-sign="more"><i></i>${t('microscope.towards')}</span>
+        <span data-sign="less"><i></i>${t('microscope.away')}</span> ${t('microscope.legend')}</p>
       <div class="microscope-maps">${maps.map((map) => {
         const { site } = map;
         return html`<div>${mapTable({

@@ -88,10 +88,10 @@ function cellHtml(of: MapOptions, cell: Cell, isFirst: boolean): TemplateResult 
   const sign = value < 0 ? 'less' : 'more';
   const tabindex = isFirst ? 0 : -1;
   if (site !== 'z') {
-    return html`<td role="gridcell" data-cell=${place} data-sign=${sign} tabindex=${tabindex} aria-label=${words} .style=${shade}></td>`;
+    return html`<td role="gridcell" class="microscope-cell" data-cell=${place} data-sign=${sign} tabindex=${tabindex} aria-label=${words} .style=${shade}></td>`;
   }
   const isCut = of.cut.some(([layer, head]) => layer === row && head === column);
-  return html`<td role="gridcell"><button type="button" data-cell=${place} data-sign=${sign} tabindex=${tabindex}
+  return html`<td role="gridcell"><button type="button" class="microscope-cell" data-cell=${place} data-sign=${sign} tabindex=${tabindex}
     aria-pressed=${isCut} aria-label=${words} .style=${shade} @click=${() => of.press([row, column])}>${share(value)}</button></td>`;
 }
 

@@ -14,11 +14,11 @@ const NAMES: Pair = {
 const READY: Readonly<Record<ShippedName, Pair>> = {
   names: NAMES,
   novels: {
-    clean: 'She was a good woman, and he was a good',
-    corrupt: 'She was a good woman, and they were good',
+    clean: 'She knew Miss Fitzwarren, and nobody else knew Miss Fitz',
+    corrupt: 'She knew Miss Fitzsimmons, and nobody else knew Miss Fitz',
   },
   austen: { clean: 'I am sure that you a', corrupt: 'I am sure that she a' },
-  tang: { clean: '举头望明月，低头思故', corrupt: '举头望青山，低头思故' },
+  tang: { clean: '明月照高', corrupt: '青山照高' },
 };
 
 /** The pair at first: of the page's models their own, of files with a tokenizer English, else numbers of tokens. */
