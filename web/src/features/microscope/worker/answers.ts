@@ -19,11 +19,13 @@ const LIKELIEST = 8;
 function promptOf(of: Opened, text: string): Prompt & { readonly isLong: boolean } {
   const { ids, unknown, total } = idsOf(of, { text, length: null });
   const isLong = total > Math.min(MOST_PROMPT, of.info.maxLength);
-  const read = ids.slice(0, MOST_PROMPT);
+  // The token that begins every text is no prompt.
+  const isEmpty = of.encode(text).ids.length === 0;
+  const read = isEmpty ? [] : ids.slice(0, MOST_PROMPT);
   return { ids: read, labels: read.map(of.label), unknown, isLong };
 }
 
-/** Where prompts are of different lengths, that is said: it can be mended where the texts are. */
+/** The first thing that keeps two prompts from being compared. */
 function problemOf(
   clean: ReturnType<typeof promptOf>,
   corrupt: ReturnType<typeof promptOf>,
