@@ -78,8 +78,11 @@ export type ModelState = StateOf<typeof modelFields>;
 export const namedAs = ({ name, file }: Pick<ModelInfo, 'name' | 'file'>): Partial<ModelState> =>
   name === null ? { model: null, modelFile: shortened(file) } : { model: name, modelFile: null };
 
-/** What another model begins with: heads and tokens of the one before mean nothing in it. */
-export const AFRESH = { modelOut: [], modelAt: null, modelNear: null } as const;
+/** What another model begins with, here and under the microscope: heads and tokens of the one before mean nothing in it. */
+export const AFRESH = {
+  ...{ modelOut: [], modelAt: null, modelNear: null },
+  ...{ microscopeAnswer: null, microscopeInstead: null, microscopeHeads: [], microscopeEdges: [] },
+} as const;
 
 export const modelOf = ({ model }: ModelState, language: string): ShippedName =>
   model ?? (language === 'zh' ? 'tang' : 'austen');

@@ -47,7 +47,10 @@ export class MicroscopeDesk {
       this.#say({ prompts: this.#prompts, maps: null, failure: null });
     }
     const prompts = this.#prompts;
-    if (!prompts?.answer) return this.#say({ shares: null, cut: null, failure: null });
+    if (!prompts?.answer) {
+      this.#say({ shares: null, cut: null, failure: null });
+      return;
+    }
     const cuts = cutsOf(this.#of, ask, prompts.clean.ids.length);
     const shares = sharesOf(this.#of, prompts, editsOf(cuts));
     const cut = cutResult(this.#qkv, this.#of, prompts, cuts);
