@@ -58,7 +58,15 @@ const refused = (code, message, what = 'photo.png') => ({
 });
 const loading = (what, loaded, total) => ({ model: { loading: { what, loaded, total } } });
 
-const AFRESH = { modelOut: [], modelAt: null, modelNear: null };
+const AFRESH = {
+  ...{ modelOut: [], modelAt: null, modelNear: null },
+  ...{
+    microscopeAnswer: null,
+    microscopeInstead: null,
+    microscopeHeads: null,
+    microscopeEdges: null,
+  },
+};
 
 test('model: a link that was made with a file says so until a file is there', () => {
   const { one, show } = put();

@@ -15,7 +15,7 @@ import { differencesOf, measureView, promptsView } from './page/prompts_view';
 import { sharesView } from './page/shares_view';
 import type { CutEdge, CutHead, MapSite, Maps, Prompts } from './shared/protocol';
 import { readyPair } from './shared/ready_pairs';
-import { microscopeAsk } from './state';
+import { cutsIn, cutsOrNone, microscopeAsk } from './state';
 
 /** The model that the panel offers: small, and its pair of prompts works. */
 const OFFERED = 'names';
@@ -50,7 +50,7 @@ class MicroscopePanel extends LitPanel {
     if (!info.speaks) return html`<p class="placeholder">${t('microscope.silent')}</p>`;
     const { prompts, shares, failure } = microscope;
     const change = this.change.bind(this);
-    const { microscopeHeads: heads } = view.state;
+    const { heads } = cutsIn(view.state);
     return html`
       <div class="card microscope-card">
         <h3>${t('microscope.promptsTitle')}</h3>
@@ -111,7 +111,7 @@ class MicroscopePanel extends LitPanel {
       <div class="microscope-maps">${maps.map((map) => {
         const { site } = map;
         return html`<div>${mapTable({
-          ...{ map, differs, labels: prompts.clean.labels, cut: view.state.microscopeHeads },
+          ...{ map, differs, labels: prompts.clean.labels, cut: cutsIn(view.state).heads },
           shown: this.#shown.get(site) ?? null,
           show: (cell) => this.#show(site, cell),
           press: this.#cutHead(view),
@@ -130,21 +130,21 @@ class MicroscopePanel extends LitPanel {
     const { causal } = info;
     return cutsView({
       ...{ labels: clean.labels, size, causal, cut: model.microscope.cut },
-      ...{ heads: state.microscopeHeads, edges: state.microscopeEdges },
+      ...cutsIn(state),
       edge: edgeWithin(this.#edge, { count: clean.ids.length, size, causal }),
       choose: (edge) => {
         this.#edge = edge;
         this.refresh();
       },
-      setHeads: (microscopeHeads) => this.change({ microscopeHeads }),
-      setEdges: (microscopeEdges) => this.change({ microscopeEdges }),
+      setHeads: (heads) => this.change({ microscopeHeads: cutsOrNone(heads) }),
+      setEdges: (edges) => this.change({ microscopeEdges: cutsOrNone(edges) }),
     });
   }
 
   #cutHead =
     ({ state }: View) =>
     (head: CutHead): void =>
-      this.change({ microscopeHeads: toggled(state.microscopeHeads, head) });
+      this.change({ microscopeHeads: cutsOrNone(toggled(cutsIn(state).heads, head)) });
 
   /** A model that is there is asked once for each state. */
   protected override rendered({ state, model: { info } }: View): void {

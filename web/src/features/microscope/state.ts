@@ -37,16 +37,25 @@ export const microscopeFields = {
   /** The tokens whose logits are compared; null: the likeliest after each prompt. */
   microscopeAnswer: optionalNumber(integer('mica', 0, [0, 999999])),
   microscopeInstead: optionalNumber(integer('mici', 0, [0, 999999])),
-  /** What is cut. */
-  microscopeHeads: lists<CutHead>('mich', 2),
-  microscopeEdges: lists<CutEdge>('mice', 4),
+  /** What is cut; null: nothing. */
+  microscopeHeads: optional(lists<CutHead>('mich', 2)),
+  microscopeEdges: optional(lists<CutEdge>('mice', 4)),
 };
 export type MicroscopeState = StateOf<typeof microscopeFields>;
 
 /** Other prompts have other tokens: what was chosen among those of the ones before means nothing. */
 export const OTHER_PROMPTS = {
-  ...{ microscopeAnswer: null, microscopeInstead: null, microscopeEdges: [] },
+  ...{ microscopeAnswer: null, microscopeInstead: null, microscopeEdges: null },
 } as const;
+
+/** What is cut in this state. */
+export const cutsIn = ({ microscopeHeads, microscopeEdges }: MicroscopeState) => ({
+  ...{ heads: microscopeHeads ?? [], edges: microscopeEdges ?? [] },
+});
+
+/** A list as the state has it. */
+export const cutsOrNone = <Of>(list: readonly Of[]): readonly Of[] | null =>
+  list.length > 0 ? list : null;
 
 /** What the panel asks of a loaded model in this state. */
 export const microscopeAsk = (state: MicroscopeState, ready: Pair): MicroscopeAsk => ({
@@ -54,6 +63,5 @@ export const microscopeAsk = (state: MicroscopeState, ready: Pair): MicroscopeAs
   corrupt: state.microscopeCorrupt ?? ready.corrupt,
   answer: state.microscopeAnswer,
   instead: state.microscopeInstead,
-  heads: state.microscopeHeads,
-  edges: state.microscopeEdges,
+  ...cutsIn(state),
 });

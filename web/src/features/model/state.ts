@@ -81,7 +81,12 @@ export const namedAs = ({ name, file }: Pick<ModelInfo, 'name' | 'file'>): Parti
 /** What another model begins with, here and under the microscope: heads and tokens of the one before mean nothing in it. */
 export const AFRESH = {
   ...{ modelOut: [], modelAt: null, modelNear: null },
-  ...{ microscopeAnswer: null, microscopeInstead: null, microscopeHeads: [], microscopeEdges: [] },
+  ...{
+    microscopeAnswer: null,
+    microscopeInstead: null,
+    microscopeHeads: null,
+    microscopeEdges: null,
+  },
 } as const;
 
 export const modelOf = ({ model }: ModelState, language: string): ShippedName =>
