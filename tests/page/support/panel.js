@@ -104,7 +104,8 @@ export const tooWide = (page, id) =>
   page.evaluate((name) => {
     const panel = document.getElementById(name);
     const isReached = (element) =>
-      element.matches('pre, .formula, [tabindex="0"]') || element.querySelector('a, button, input');
+      element.matches('pre, .formula, [tabindex="0"]') ||
+      element.querySelector('a, button, input, [tabindex="0"]');
     const scrolls = (element) => {
       for (let around = element; around !== panel; around = around.parentElement) {
         const { overflowX } = getComputedStyle(around);
