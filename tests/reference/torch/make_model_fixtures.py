@@ -3,7 +3,8 @@
 of tokens in float64.
 
 Run by hand like make_fixtures.py, which it takes its tools from. tests/core/torch_models_test.cpp holds LanguageModel to these
-numbers. Arrays have the names of LanguageModel; matrices are [out, in], as nn.Linear keeps them.
+numbers. Arrays have the names of LanguageModel; matrices are [out, in], as nn.Linear keeps them. `site` is told what is at every place
+of a pass, by the names of qkv/models, and returns what the pass goes on with; make_site_fixtures.py reads and changes them there.
 """
 
 import math
@@ -45,33 +46,50 @@ def split(x, heads):
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-def attend(q, k, v, excluded):
+def unchanged(name, layer, x):
+    return x
+
+
+def attend(q, k, v, excluded, site=unchanged, layer=0):
     """softmax(q k^T / sqrt(d)) v with the heads of k and v repeated for groups; heads side by side."""
+    q, k, v = (site(name, layer, x) for name, x in (('q', q), ('k', k), ('v', v)))
     group = q.shape[1] // k.shape[1]
     scores = q @ k.repeat_interleave(group, 1).transpose(-2, -1) / math.sqrt(q.shape[-1])
-    weights = torch.softmax(scores.masked_fill(excluded, -math.inf), dim=-1)
-    return (weights @ v.repeat_interleave(group, 1)).transpose(1, 2).flatten(2)
+    scores = site('scores', layer, scores.masked_fill(excluded, -math.inf))
+    weights = site('weights', layer, torch.softmax(scores, dim=-1))
+    return site('z', layer, weights @ v.repeat_interleave(group, 1)).transpose(1, 2).flatten(2)
 
 
-def attention(w, at, x, excluded):
+def heads(w, name, z, site, layer):
+    """What each head gives: its columns of W_O times its z."""
+    parts = w[name].unflatten(1, (-1, z.shape[-1]))  # [D_MODEL, heads, d]
+    site('heads', layer, torch.einsum('bhtd,mhd->bhtm', z, parts))
+
+
+def attention(w, at, x, excluded, site=unchanged, layer=0):
     """Of as many heads for keys as for queries, with biases."""
     q, k, v = (split(w.linear(f'{at}w{n}', x, D_MODEL, f'{at}b{n}'), HEADS) for n in 'qkv')
-    return w.linear(at + 'wo', attend(q, k, v, excluded), D_MODEL, at + 'bo')
+    z = attend(q, k, v, excluded, site, layer)
+    y = w.linear(at + 'wo', z, D_MODEL, at + 'bo')
+    heads(w, at + 'wo', split(z, HEADS), site, layer)
+    return site('attention', layer, y)
 
 
-def gpt2(w, ids):
+def gpt2(w, ids, site=unchanged):
     """Radford et al. 2019: learned positions, norms before, tied embeddings, the tanh form of GELU."""
     x = functional.embedding(ids, w.get_or_draw('embedding', VOCABULARY, D_MODEL))
-    x = x + w.get_or_draw('positions', LENGTH, D_MODEL)[:ids.shape[1]]
+    x = site('embed', 0, x + w.get_or_draw('positions', LENGTH, D_MODEL)[:ids.shape[1]])
     for n in range(LAYERS):
         at = f'layers.{n}.'
         x = x + attention(w, at + 'attention.', w.layer_norm(at + 'norm1', x, 1e-5),
-                          causal(ids.shape[1]))
+                          causal(ids.shape[1]), site, n)
+        x = site('middle', n, x)
         h = w.linear(at + 'feedForward.w1', w.layer_norm(at + 'norm2', x, 1e-5), D_FEED_FORWARD,
                      at + 'feedForward.b1')
-        h = functional.gelu(h, approximate='tanh')
-        x = x + w.linear(at + 'feedForward.w2', h, D_MODEL, at + 'feedForward.b2')
-    return functional.linear(w.layer_norm('norm', x, 1e-5), w['embedding'])
+        h = site('neurons', n, functional.gelu(h, approximate='tanh'))
+        y = w.linear(at + 'feedForward.w2', h, D_MODEL, at + 'feedForward.b2')
+        x = site('residual', n, x + site('feedForward', n, y))
+    return functional.linear(site('final', 0, w.layer_norm('norm', x, 1e-5)), w['embedding'])
 
 
 LLAMA = {'heads': 4, 'kv_heads': 2, 'd_k': 8, 'base': 500000.0, 'factor': 8.0, 'low': 1.0, 'high': 4.0,
@@ -102,22 +120,25 @@ def rotate(x):
     return x * angles.cos() + torch.cat((-second, first), -1) * angles.sin()
 
 
-def llama(w, ids):
+def llama(w, ids, site=unchanged):
     """Dubey et al. 2024: rotary embeddings, RMS norms, two heads of keys for four of queries, SwiGLU."""
     c = LLAMA
-    x = functional.embedding(ids, w.get_or_draw('embedding', VOCABULARY, D_MODEL))
+    x = site('embed', 0, functional.embedding(ids, w.get_or_draw('embedding', VOCABULARY, D_MODEL)))
     for n in range(LAYERS):
         at = f'layers.{n}.'
         y = w.rms_norm(at + 'norm1', x, c['epsilon'])
         q = rotate(split(w.linear(at + 'attention.wq', y, c['heads'] * c['d_k']), c['heads']))
         k = rotate(split(w.linear(at + 'attention.wk', y, c['kv_heads'] * c['d_k']), c['kv_heads']))
         v = split(w.linear(at + 'attention.wv', y, c['kv_heads'] * c['d_k']), c['kv_heads'])
-        x = x + w.linear(at + 'attention.wo', attend(q, k, v, causal(ids.shape[1])), D_MODEL)
+        z = attend(q, k, v, causal(ids.shape[1]), site, n)
+        y = w.linear(at + 'attention.wo', z, D_MODEL)
+        heads(w, at + 'attention.wo', split(z, c['heads']), site, n)
+        x = site('middle', n, x + site('attention', n, y))
         y = w.rms_norm(at + 'norm2', x, c['epsilon'])
         gate = functional.silu(w.linear(at + 'feedForward.wGate', y, D_FEED_FORWARD))
-        h = gate * w.linear(at + 'feedForward.w1', y, D_FEED_FORWARD)
-        x = x + w.linear(at + 'feedForward.w2', h, D_MODEL)
-    return w.linear('head', w.rms_norm('norm', x, c['epsilon']), VOCABULARY)
+        h = site('neurons', n, gate * w.linear(at + 'feedForward.w1', y, D_FEED_FORWARD))
+        x = site('residual', n, x + site('feedForward', n, w.linear(at + 'feedForward.w2', h, D_MODEL)))
+    return w.linear('head', site('final', 0, w.rms_norm('norm', x, c['epsilon'])), VOCABULARY)
 
 
 def bert(w, ids, types, lengths):

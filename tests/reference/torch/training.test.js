@@ -8,6 +8,7 @@ import { init } from 'qkv/train';
 import { expectClose } from '../../support/js/check.js';
 import { modelForward } from '../../support/js/model-oracle.js';
 import { transposed, u } from '../../support/js/oracle.js';
+import { models } from './support/models.js';
 import * as torch from './support/state.js';
 
 const engine = await init();
@@ -129,30 +130,8 @@ test('torch languageModel: its gradients and a hundred steps of AdamW', () => {
   trainer.dispose();
 });
 
-const small = { vocabulary: 11, numLayers: 2, dModel: 12, numHeads: 3, dFeedForward: 20, maxLength: 6 }; // prettier-ignore
-const llama3 = { type: 'llama3', factor: 8, originalLength: 64 };
-const configs = {
-  gpt2: { ...small, activation: 'gelu_tanh', tiedEmbeddings: true },
-  llama: {
-    ...{ ...small, numHeads: 4, numKvHeads: 2, dK: 8, normType: 'rms', epsilon: 1e-6 },
-    ...{ activation: 'swiglu', positions: 'rotary', rotary: { base: 500_000, scaling: llama3 } },
-  },
-  bert: {
-    ...{ ...small, causal: false, norm: 'post', epsilon: 1e-12, tokenTypes: 2 },
-    ...{ embeddingNorm: true, head: false },
-  },
-};
-
-for (const c of torch.fixture('models').cases) {
+for (const { config, weights, ...c } of models()) {
   test(`torch language model: ${c.name}`, () => {
-    const config = configs[c.name];
-    const isTable = (name) => ['embedding', 'positions', 'tokenTypes'].includes(name);
-    const weights = Object.fromEntries(
-      Object.entries(c.state).map(([name, array]) => {
-        const own = toArray(array);
-        return [name, own.shape.length === 2 && !isTable(name) ? transposed(own) : own];
-      }),
-    );
     const pass = { batch: c.ids.length, tokenTypes: c.types?.flat(), keyLengths: c.lengths };
     const model = create(engine, config, weights);
     const found = model.forward(Int32Array.from(c.ids.flat()), {

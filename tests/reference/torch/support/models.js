@@ -1,0 +1,36 @@
+// The language models of make_model_fixtures.py as this package takes them.
+import { transposed } from '../../../support/js/oracle.js';
+import { fixture, toArray } from './state.js';
+
+const small = { vocabulary: 11, numLayers: 2, dModel: 12, numHeads: 3, dFeedForward: 20, maxLength: 6 }; // prettier-ignore
+const llama3 = { type: 'llama3', factor: 8, originalLength: 64 };
+const configs = {
+  gpt2: { ...small, activation: 'gelu_tanh', tiedEmbeddings: true },
+  llama: {
+    ...{ ...small, numHeads: 4, numKvHeads: 2, dK: 8, normType: 'rms', epsilon: 1e-6 },
+    ...{ activation: 'swiglu', positions: 'rotary', rotary: { base: 500_000, scaling: llama3 } },
+  },
+  bert: {
+    ...{ ...small, causal: false, norm: 'post', epsilon: 1e-12, tokenTypes: 2 },
+    ...{ embeddingNorm: true, head: false },
+  },
+};
+
+const isTable = (name) => ['embedding', 'positions', 'tokenTypes'].includes(name);
+
+/** Arrays of this package: matrices the other way round than nn.Linear keeps them. */
+const weightsOf = (state) =>
+  Object.fromEntries(
+    Object.entries(state).map(([name, array]) => {
+      const own = toArray(array);
+      return [name, own.shape.length === 2 && !isTable(name) ? transposed(own) : own];
+    }),
+  );
+
+/** Every model of models.json: { name, config, weights, ids, output, types, lengths }. */
+export const models = () =>
+  fixture('models').cases.map(({ state, ...c }) => ({
+    ...c,
+    config: configs[c.name],
+    weights: weightsOf(state),
+  }));
