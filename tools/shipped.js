@@ -72,9 +72,9 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 
 /** The guides, to which the README leads. */
 const guides = [
-  ...['attention', 'bundlers', 'comparison', 'comparison.zh-CN', 'conventions', 'encoder-decoder'],
-  ...['microscope', 'model-files', 'models', 'spectra', 'training', 'versions', 'worked-example'],
-  'workers',
+  ...['attention', 'bundlers', 'circuit', 'comparison', 'comparison.zh-CN', 'conventions'],
+  ...['encoder-decoder', 'microscope', 'model-files', 'models', 'spectra', 'training'],
+  ...['versions', 'worked-example', 'workers'],
 ];
 
 /** Every file of the tarball. */

@@ -7,6 +7,7 @@ import {
   namesTokenizer,
   otherSentence,
 } from '../data/names.js';
+import { circuitOf } from '../trainer/circuit.js';
 import { headNames, headScores, withoutHeads } from '../trainer/heads.js';
 import { randomOf } from './random.js';
 
@@ -135,6 +136,7 @@ export const names = {
   row,
   tokenizer,
   measure,
+  circuit: circuitOf,
   options: {
     learningRate: { peak: 3e-3, warmup: 50, steps: 1500, final: 1e-4 },
     ...{ weightDecay: 0.01, deviation: 0.08 },

@@ -52,6 +52,7 @@ async function publishVariant(recipe, { name, variantName, data }) {
   const { figures, samples } = await recipe.measure(trainer, data);
   const { parameterCount } = trainer;
   trainer.dispose();
+  const circuit = await recipe.circuit?.(bytes);
   return {
     samples,
     card: {
@@ -61,6 +62,7 @@ async function publishVariant(recipe, { name, variantName, data }) {
       run: runOf(readFileSync(`${from}.csv`, 'utf8')),
       heldOut: { loss: rounded(kept.loss), lossOfFloats: rounded(loss) },
       ...figures,
+      ...(circuit && { circuit }),
     },
   };
 }

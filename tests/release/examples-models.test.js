@@ -16,12 +16,13 @@ import { read, root, text } from '../support/js/files.js';
 import { argumentsOf, installExamples } from './examples.js';
 
 const file = 'models/austen/austen.safetensors';
+const names = 'models/names/names.safetensors';
 const qkv = await init();
 after(() => qkv.dispose());
 let installed;
 before(async () => {
   installed = await installExamples();
-  cpSync(join(root, file), join(installed.project, file));
+  for (const each of [file, names]) cpSync(join(root, each), join(installed.project, each));
 });
 after(() => installed?.remove());
 
@@ -267,4 +268,63 @@ describe('examples: heads-node', () => {
     assert.equal(last, `loss ${loss({})}; without ${strongest[0]} ${loss({ ablate })}`);
     model.dispose();
   });
+});
+
+describe('examples: circuit-node', () => {
+  /** What it should say of two sentences and two answers, by plain passes. */
+  function expected(model, [clean, corrupt, right, wrong]) {
+    const [ids, others] = [clean, corrupt].map((sentence) => model.tokenizer.encode(sentence));
+    const [answer, instead] = [right, wrong].map((word) => model.tokenizer.encode(clean + word).at(-1)); // prettier-ignore
+    const difference = (tokens, edit) => {
+      const { data } = model.forward(tokens, { rows: 'last', edit }).logits;
+      return data[answer] - data[instead];
+    };
+    const { activations } = model.forward(ids, { read: [{ site: 'z' }] });
+    const [high, low] = [difference(ids), difference(others)];
+    const { numLayers, numHeads } = model.config;
+    const heads = Array.from({ length: numLayers * numHeads }, (_, i) => {
+      const [layer, head] = [Math.floor(i / numHeads), i % numHeads];
+      const { data } = activations.get('z', layer);
+      const size = data.length / numHeads;
+      const value = data.slice(head * size, (head + 1) * size);
+      const edit = [{ site: 'z', layer, head, value }];
+      return (difference(others, edit) - low) / (high - low);
+    });
+    const best = heads.indexOf(Math.max(...heads));
+    const [layer, head] = [Math.floor(best / numHeads), best % numHeads];
+    const without = difference(ids, [{ site: 'z', layer, head, value: 0 }]);
+    return { high, low, heads, name: `${layer}.${head}`, without };
+  }
+
+  const english = [
+    '\nWhen Mary and John went to the shop, John gave a book to',
+    '\nWhen Mary and John went to the shop, Mary gave a book to',
+    ...[' Mary', ' John'],
+  ];
+  const chinese = ['\n玛丽和约翰去商店，约翰把书送给了', '\n玛丽和约翰去商店，玛丽把书送给了', '玛丽', '约翰']; // prettier-ignore
+
+  for (const [language, sentences, given] of [
+    ['English, its own', english, []],
+    ['Chinese', chinese, chinese],
+  ]) {
+    test(`finds the heads that plain passes find, in sentences in ${language}`, async () => {
+      const model = await load(qkv, { weights: read(names) }, { format: 'f32' });
+      const { high, low, heads, name, without } = expected(model, sentences);
+      model.dispose();
+      const { stdout, output } = await runs(...argumentsOf('circuit-node'), ...given);
+      assert.equal(output, stdout);
+      const lines = stdout.trimEnd().split('\n');
+      const near = (text, number) => assert.ok(Math.abs(Number(text) - number) < 0.011, `${text}, ${number}`); // prettier-ignore
+      const [, ...measures] = /: (-?\d+\.\d\d); corrupt (-?\d+\.\d\d)$/.exec(lines[0]);
+      near(measures[0], high);
+      near(measures[1], low);
+      const first = lines.indexOf('head   back   gives  copies  reads most') + 1;
+      assert.ok(first > 2, stdout);
+      for (const [i, back] of heads.entries()) near(lines[first + i].split(/ +/)[1], back);
+      const [, best, after, before] = /^without (\d\.\d): (\S+) instead of (\S+)$/.exec(lines.at(-1)); // prettier-ignore
+      assert.equal(best, name);
+      near(after, without);
+      near(before, high);
+    });
+  }
 });

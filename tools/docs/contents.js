@@ -18,6 +18,7 @@ const tables = [
       'wasm/docs/spectra.md': 'Spectra',
       'wasm/docs/models.md': 'Language models',
       'wasm/docs/microscope.md': 'A microscope for models',
+      'wasm/docs/circuit.md': 'A circuit, step by step',
       'wasm/docs/model-files.md': 'Model files',
       'wasm/docs/workers.md': 'Workers',
       'wasm/docs/bundlers.md': 'Bundlers and pages',

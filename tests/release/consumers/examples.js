@@ -14,6 +14,7 @@ export const documents = [
   'wasm/docs/training.md',
   'wasm/docs/models.md',
   'wasm/docs/microscope.md',
+  'wasm/docs/circuit.md',
   'wasm/docs/versions.md',
 ];
 
