@@ -155,7 +155,7 @@ describe('app: files that are dropped beside everything', () => {
     assert.equal(shown, 1, 'where the reader sees what comes of it');
     const files = { kind: 'files', files: [file] };
     const afresh = {
-      ...{ modelOut: [], modelAt: null, modelNear: null, microscopeAnswer: null },
+      ...{ modelOut: [], modelAt: null, modelNear: null, modelHead: null, microscopeAnswer: null },
       ...{ microscopeInstead: null, microscopeHeads: null, microscopeEdges: null },
     };
     assert.deepEqual(heard, [afresh, { kind: 'load', files }]);

@@ -109,6 +109,8 @@ const PARTS = [
   ['modelOut', [[0, 3], [2, 1]], 'lmo=0.3,2.1'], // prettier-ignore
   ['modelOrder', 'induction', 'lmsort=induction'],
   ['modelNear', 0, 'lmn=0'],
+  ['modelHead', [1, 3], 'lmh=1.3'],
+  ['modelReads', 'brought', 'lmr=brought'],
   ['costShape', shape, 'cs=11-64-6-3-16-0-1-0-0-4-c'],
   ['costResult', measured, 'cb=1.1.2_64.12340.5678.32832.53440.900'],
 ];

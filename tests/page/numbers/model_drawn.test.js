@@ -135,6 +135,7 @@ describe('model: what can be taken away', () => {
     ]);
     assert.deepEqual(data, {
       ...{ info: INFO, reading, next, scores, ...all, speed, generated, changes },
+      ...{ grid: undefined, reads: undefined },
     });
   });
 
@@ -184,10 +185,10 @@ test('model: what the panel asks in a state', () => {
   const state = {
     ...web.initialState('en'),
     ...{ text: 'a', length: 3, modelAt: 2, modelTemperature: 0.5, modelTopK: 7, modelTopP: 0.25 },
-    ...{ modelOut: [[1, 2]], modelNear: 9 },
+    ...{ modelOut: [[1, 2]], modelNear: 9, modelHead: [0, 1], modelReads: 'brought' },
   };
   assert.deepEqual(web.modelAsk(state), {
-    ...{ text: 'a', length: 3, at: 2, ablated: [[1, 2]], near: 9 },
+    ...{ text: 'a', length: 3, at: 2, ablated: [[1, 2]], near: 9, head: [0, 1], brought: true },
     sampling: { temperature: 0.5, topK: 7, topP: 0.25 },
   });
   const of = (model, language) => web.modelOf({ model }, language);

@@ -28,6 +28,7 @@ afterEach(() => mock.restoreAll());
 
 const ASK = {
   ...{ text: '1 2 3 4', length: null, at: null, ablated: [], near: null },
+  ...{ head: null, brought: false },
   sampling: { temperature: 1, topK: 0, topP: 1 },
 };
 /** A message in a word. */
@@ -69,7 +70,9 @@ async function hosted(family) {
 const turns = async (count = 20) => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setTimeout(resolve));
 };
-const ALL = ['reading', 'next', 'losses', 'lens', 'rollout', 'scores', 'plane', 'near'];
+/** What follows from the tokens of a text. */
+const OF_TEXT = ['next', 'losses', 'lens', 'rollout', 'scores', 'grid', 'reads'];
+const ALL = ['reading', ...OF_TEXT, 'plane', 'near'];
 
 describe('model: answers', () => {
   test('are told in their order, and only those that follow from what has changed', async () => {
@@ -79,13 +82,19 @@ describe('model: answers', () => {
     const sampling = { temperature: 2, topK: 3, topP: 0.5 };
     const changes = [
       [{ at: 3 }, []],
-      [{ at: 1 }, ['next', 'lens', 'rollout', 'near']],
+      [{ at: 1 }, ['next', 'lens', 'rollout', 'reads', 'near']],
+      [{ at: 1, head: [1, 3] }, ['reads']],
+      [{ at: 1, brought: true }, ['reads']],
+      [{ at: 1 }, ['reads']],
       [{ at: 1, near: 2 }, []],
       [{ at: 1, near: 5 }, ['near']],
       [{ at: 1, near: 5, sampling }, ['next']],
       [{ at: 1, near: 5, sampling, ablated: [[1, 2]] }, ['next', 'losses', 'lens']],
-      [{ at: 1, near: 5, sampling, ablated: [[1, 2]], text: '1 2 3' }, ALL.slice(0, 6)],
-      [{ at: 1, near: 5, sampling, ablated: [[1, 2]], text: '1 2 3', length: 6 }, ALL.slice(0, 6)],
+      [{ at: 1, near: 5, sampling, ablated: [[1, 2]], text: '1 2 3' }, ['reading', ...OF_TEXT]],
+      [
+        { at: 1, near: 5, sampling, ablated: [[1, 2]], text: '1 2 3', length: 6 },
+        ['reading', ...OF_TEXT],
+      ],
     ];
     for (const [change, names] of changes) {
       assert.deepEqual(await asked(change), names, JSON.stringify(change));
@@ -119,7 +128,7 @@ describe('model: answers', () => {
   test('are none of a text without tokens, but for the embeddings', async () => {
     const { asked, said, news } = await hosted('llama');
     assert.deepEqual(await asked({ text: 'words' }), ALL);
-    for (const name of ALL.slice(1, 6)) assert.equal(news(name), null, name);
+    for (const name of OF_TEXT) assert.equal(news(name), null, name);
     assert.deepEqual([news('reading').ids, news('reading').surprisal.length], [[], 0]);
     assert.equal(news('near').id, 0, 'of the first token');
     said.length = 0;
@@ -129,7 +138,7 @@ describe('model: answers', () => {
   test('of an encoder are what it has', async () => {
     const { asked, news, host } = await hosted('bert');
     await asked();
-    for (const name of ['next', 'losses', 'lens']) assert.equal(news(name), null, name);
+    for (const name of ['next', 'losses', 'lens', 'grid']) assert.equal(news(name), null, name);
     assert.ok(news('reading').surprisal.every(Number.isNaN));
     assert.equal(news('reading').surprisal.length, 4);
     assert.equal(news('scores').previous.length, 8);

@@ -59,7 +59,7 @@ const refused = (code, message, what = 'photo.png') => ({
 const loading = (what, loaded, total) => ({ model: { loading: { what, loaded, total } } });
 
 const AFRESH = {
-  ...{ modelOut: [], modelAt: null, modelNear: null },
+  ...{ modelOut: [], modelAt: null, modelNear: null, modelHead: null },
   ...{
     microscopeAnswer: null,
     microscopeInstead: null,

@@ -22,6 +22,8 @@ describe('the host', () => {
     sampling: { temperature: 0.8, topK: 5, topP: 0.9 },
     ablated: [[1, 2]],
     near: null,
+    head: null,
+    brought: false,
   };
   /** A host with a model, and everything that it says; `until(kind, test)` waits for one of its messages. */
   async function hosted(from) {
@@ -256,7 +258,7 @@ describe('the host', () => {
     engine.dispose();
     const { host, said, until } = await hosted({ kind: 'files', files: [own] });
     await until(({ kind }) => kind === 'loaded');
-    const follow = ['next', 'losses', 'lens', 'rollout', 'scores'];
+    const follow = ['next', 'losses', 'lens', 'rollout', 'scores', 'grid', 'reads'];
     let view = web.NO_MODEL;
     /** How many tokens the page has after this text, and what of it follows from them. */
     const shown = async (text) => {

@@ -8,7 +8,9 @@ import { DescriptionPart, loadedText } from './page/description_part';
 import { EmbeddingsPart } from './page/embeddings_part';
 import { modelFigure } from './page/figure';
 import { HeadsPart } from './page/heads_part';
+import { LensGridPart } from './page/lens_grid_part';
 import { LensPart } from './page/lens_part';
+import { ReadsPart } from './page/reads_part';
 import { RolloutPart } from './page/rollout_part';
 import { listenToDrops, LoadPart } from './page/load_part';
 import { NextPart } from './page/next_token_part';
@@ -20,11 +22,13 @@ const PARTS = {
   'qkv-model-load': LoadPart,
   'qkv-model-description': DescriptionPart,
   'qkv-model-tokens': TokensPart,
+  'qkv-model-grid': LensGridPart,
   'qkv-model-next': NextPart,
   'qkv-model-lens': LensPart,
   'qkv-model-rollout': RolloutPart,
   'qkv-model-write': WritePart,
   'qkv-model-speed': SpeedPart,
+  'qkv-model-reads': ReadsPart,
   'qkv-model-heads': HeadsPart,
   'qkv-model-embeddings': EmbeddingsPart,
 };
@@ -63,6 +67,8 @@ class ModelPanel extends LitPanel {
             ${card(html`<qkv-model-rollout></qkv-model-rollout>`)}
           </div>
         </div>
+        ${card(html`<qkv-model-grid></qkv-model-grid>`, speaks)}
+        ${card(html`<qkv-model-reads></qkv-model-reads>`)}
         ${card(html`<qkv-model-heads></qkv-model-heads>`)}
         ${card(html`<qkv-model-embeddings></qkv-model-embeddings>`, answers.plane !== null)}
       </div>

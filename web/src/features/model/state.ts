@@ -41,6 +41,17 @@ const TEMPERATURE: Limits = [0, 3];
 const TOP_P: Limits = [0.01, 1];
 const twoDigits = (limits: Limits) => (value: number) => clamp(significant(value, 3), limits);
 
+/** One head as 1.3. */
+const head: Field<HeadName> = {
+  key: 'lmh',
+  initial: [0, 0],
+  write: (name) => name.join('.'),
+  read: (raw) => {
+    const match = HEAD.exec(raw);
+    return match ? [Number(match[1]), Number(match[2])] : undefined;
+  },
+};
+
 /** Long names are cut: the link only says which file its sender had. */
 const LONGEST_NAME = 80;
 const shortened = (name: string) =>
@@ -71,6 +82,10 @@ export const modelFields = {
   modelOrder: choice('lmsort', 'layer', HEAD_ORDERS),
   /** The token whose neighbours are told; null: the chosen one. */
   modelNear: optionalNumber(integer('lmn', 0, [0, 999999])),
+  /** The head whose whole map is shown; null: the first. */
+  modelHead: optional(head),
+  /** What the maps of weights show: null, the weights; or weights times the length of what they bring. */
+  modelReads: optional(choice('lmr', 'brought', ['brought'] as const)),
 };
 export type ModelState = StateOf<typeof modelFields>;
 
@@ -80,7 +95,7 @@ export const namedAs = ({ name, file }: Pick<ModelInfo, 'name' | 'file'>): Parti
 
 /** What another model begins with, here and under the microscope: heads and tokens of the one before mean nothing in it. */
 export const AFRESH = {
-  ...{ modelOut: [], modelAt: null, modelNear: null },
+  ...{ modelOut: [], modelAt: null, modelNear: null, modelHead: null },
   ...{
     microscopeAnswer: null,
     microscopeInstead: null,
@@ -104,5 +119,7 @@ export function modelAsk(
     sampling: { temperature, topK, topP },
     ablated: state.modelOut,
     near: state.modelNear,
+    head: state.modelHead,
+    brought: state.modelReads === 'brought',
   };
 }

@@ -35,7 +35,7 @@ function logsFigure(): Figure {
 /** What is on the panel: the next token and the heads as tables, and all numbers behind it. */
 export function modelFigure({ model }: View): Figure {
   const { info, answers, speed, generated, changes } = model;
-  const { next, scores, losses, lens, rollout, reading, near } = answers;
+  const { next, scores, losses, lens, grid, reads, rollout, reading, near } = answers;
   if (!info || !reading) return logsFigure();
   const rows: (string | number)[][] = [[info.name ?? info.file, reading.labels.join('')]];
   if (next) {
@@ -74,6 +74,9 @@ export function modelFigure({ model }: View): Figure {
     name: 'model',
     svg: tableSvg(short),
     table: rows,
-    data: { info, reading, next, scores, losses, lens, rollout, near, speed, generated, changes },
+    data: {
+      ...{ info, reading, next, scores, losses, lens, grid, reads, rollout, near },
+      ...{ speed, generated, changes },
+    },
   };
 }

@@ -71,6 +71,10 @@ export interface ModelAsk {
   readonly ablated: readonly HeadName[];
   /** The token whose neighbours are told; null: the one at `at`. */
   readonly near: number | null;
+  /** The head whose whole map is shown; null: the first. */
+  readonly head: HeadName | null;
+  /** Whether weights are shown times the length of what they bring. */
+  readonly brought: boolean;
 }
 
 /** A text as the model reads it. */
@@ -148,6 +152,36 @@ export interface Lens {
   }[];
 }
 
+/** The likeliest token after each layer at every token of the text, with all heads. */
+export interface LensGrid {
+  /** [layer][token] */
+  readonly layers: readonly (readonly {
+    readonly id: number;
+    readonly label: string;
+    readonly p: number;
+  }[])[];
+}
+
+/** What one query reads in every head, and the whole map of one head. */
+export interface TokenReads {
+  readonly at: number;
+  readonly head: HeadName;
+  /** Whether these are weights times the length of what they bring; else they are weights. */
+  readonly brought: boolean;
+  readonly numHeads: number;
+  /** Keys that the query may read, the first so many of the text. */
+  readonly keys: number;
+  /** [numLayers * numHeads, keys] */
+  readonly rows: Float32Array;
+  /** [T, T] */
+  readonly map: Float32Array;
+  /** What is written of each token. */
+  readonly labels: readonly string[];
+  /** What has the brightest colour in `rows` and in `map`: of weights 1, else the largest number. */
+  readonly most: number;
+  readonly mapMost: number;
+}
+
 /** The learned embeddings on the plane of their two largest principal components. */
 export interface Plane {
   /** [n, 2] */
@@ -192,6 +226,8 @@ export interface Answers {
   readonly next: NextToken | null;
   readonly lens: Lens | null;
   readonly rollout: Rollout | null;
+  readonly grid: LensGrid | null;
+  readonly reads: TokenReads | null;
   readonly plane: Plane | null;
   readonly near: Near | null;
 }

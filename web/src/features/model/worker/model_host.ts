@@ -21,6 +21,8 @@ import type {
 } from '../shared/protocol';
 import { MicroscopeDesk } from '../../microscope/worker/microscope_desk';
 import { contextsOf } from './contexts';
+import { lensGrid } from './lens_grid';
+import { broughtOver, tokenReads, type ReadsAsk } from './token_reads';
 import { idsOf } from './token_ids';
 import { passOver, surprisalOf, type Pass } from './forward_pass';
 
@@ -28,7 +30,7 @@ import { passOver, surprisalOf, type Pass } from './forward_pass';
 const SLICE = 8;
 
 /** What follows from the tokens of a text: nothing of it is there when a text has none. */
-const FROM_TOKENS = ['next', 'losses', 'lens', 'rollout', 'scores'] as const;
+const FROM_TOKENS = ['next', 'losses', 'lens', 'rollout', 'scores', 'grid', 'reads'] as const;
 
 type Steps = Generator<unknown, undefined>;
 
@@ -116,7 +118,7 @@ export class ModelHost {
     );
     this.#opened?.model.dispose();
     this.#opened = opened;
-    this.#pass = this.#reading = this.#repeated = undefined;
+    this.#pass = this.#reading = this.#repeated = this.#brought = undefined;
     this.#id++;
   }
 
@@ -193,6 +195,11 @@ export class ModelHost {
       );
       yield* this.#part('rollout', [id, at], () => answers.rolloutAt(qkv, of, pass(), at));
       yield* this.#part('scores', [id], () => this.#scores(of, pass()));
+      yield* this.#part('grid', [id], () => lensGrid(of, ids));
+      const { head, brought } = ask;
+      yield* this.#part('reads', [id, at, head, brought], () =>
+        this.#reads(of, pass(), { at, head, brought }),
+      );
     } else {
       for (const name of FROM_TOKENS) yield* this.#part(name, [], () => null);
     }
@@ -212,6 +219,17 @@ export class ModelHost {
     }
     const { found } = this.#repeated;
     return { ...(yield* answers.headScores(of, pass)), ...found };
+  }
+
+  /** What the weights of all heads bring, over the latest pass for which it was asked. */
+  #brought: { pass: Pass; maps: readonly Float32Array[] } | undefined;
+
+  *#reads(of: Opened, pass: Pass, asked: ReadsAsk): Generator<undefined, Answers['reads']> {
+    if (!asked.brought) return tokenReads(of, pass, pass.weights, asked);
+    if (this.#brought?.pass !== pass) {
+      this.#brought = { pass, maps: yield* broughtOver(of, pass.ids) };
+    }
+    return tokenReads(of, pass, this.#brought.maps, asked);
   }
 
   /** What the loss of the shown text changes by without each head, head by head. */
