@@ -100,6 +100,7 @@ const PARTS = [
   ['learnMap', 9, 'lm=9'],
   ['model', 'tang', 'lmw=tang'],
   ['modelFile', 'my model.gguf', 'lmf=my+model.gguf'],
+  ['modelAddress', 'a/b.gguf', 'lma=a/b.gguf'],
   ['modelAt', 0, 'lmat=0'],
   ['modelTemperature', 1.25, 'lmt=1.25'],
   ['modelTopK', 40, 'lmk=40'],

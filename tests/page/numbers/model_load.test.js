@@ -250,6 +250,35 @@ describe('model: files of the reader', () => {
     assert.deepEqual([choose([]), choose(null)], [[], []]);
   });
 
+  test('the file of an address is asked for at the press, if something can be fetched there', () => {
+    const { asked, one, show } = put();
+    show();
+    const [box, press] = [one('#model-address'), one('.model-address button')];
+    box.value = ' models/a.gguf ';
+    fire(box, 'input');
+    box.value = ' ';
+    fire(box, 'input');
+    assert.deepEqual(asked.splice(0), [{ modelAddress: 'models/a.gguf' }, { modelAddress: null }]);
+    box.value = '';
+    for (const [modelAddress, url] of [
+      [null, null],
+      ['https://', null],
+      ['javascript:alert(1)', null],
+      ['data:,x', null],
+      ['file:///a.gguf', null],
+      ['https://a.example/b/c.gguf?x=1', 'https://a.example/b/c.gguf?x=1'],
+      ['models/a.gguf', 'https://page.example/models/a.gguf'],
+    ]) {
+      show({ state: { modelAddress } });
+      assert.deepEqual([box.value, press.disabled], [modelAddress ?? '', url === null], modelAddress);
+      one('.model-address').dispatchEvent(new Event('submit', { cancelable: true }));
+      const load = [AFRESH, { kind: 'load', files: { kind: 'web', url } }];
+      assert.deepEqual(asked.splice(0), url === null ? [] : load);
+    }
+    show(refused('address_failed', 'https://a.example/c.gguf: status 404, expected 200'));
+    assert.match(one('.model-sentence').textContent, /status 404, expected 200\. Check the address/);
+  }); // prettier-ignore
+
   test('may be dropped anywhere on the panel, and nothing else may', async () => {
     const { part, asked, one, show } = put('qkv-panel-model');
     show();

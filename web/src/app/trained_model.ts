@@ -1,6 +1,11 @@
 import type { ModelHeads } from '../domain/sources';
 import type { TokenList } from '../domain/tokenizer';
-import type { FromModel, ToModel, TrainedText } from '../features/model/shared/protocol';
+import {
+  fileOfAddress,
+  type FromModel,
+  type ToModel,
+  type TrainedText,
+} from '../features/model/shared/protocol';
 import { modelAsk } from '../features/model/state';
 import {
   afterMessage,
@@ -15,6 +20,7 @@ const NO_TOKENS: TokenList = { tokens: [], own: 0, total: 0, textCut: false };
 
 /** What a load is called while nothing is known of it. */
 function nameOf({ files }: Extract<ToModel, { kind: 'load' }>): string {
+  if (files.kind === 'web') return fileOfAddress(files.url);
   return files.kind === 'files' ? files.files.map(({ name }) => name).join(', ') : files.name;
 }
 

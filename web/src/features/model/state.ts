@@ -2,6 +2,7 @@ import {
   choice,
   clamp,
   flag,
+  freeText,
   integer,
   number,
   optional,
@@ -68,6 +69,8 @@ export const modelFields = {
   model: optional(choice('lmw', 'austen', SHIPPED)),
   /** The file of the reader's own model that is shown; null: it is one of the page. */
   modelFile: optional(fileName),
+  /** Where a file of the reader's own is to be fetched; null: nowhere. */
+  modelAddress: optional(freeText('lma', 300)),
   /** The token after which the next one is told; null: the last. */
   modelAt: optionalNumber(integer('lmat', 0, [0, 255])),
   /** How tokens are chosen. */

@@ -2,7 +2,8 @@ import { html, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
 import type { View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { button } from '../../../ui/lit/controls';
+import type { State } from '../../../state/state';
+import { button, typedText, withValue } from '../../../ui/lit/controls';
 import { drawn } from '../../../ui/lit/plots';
 import { defaultText } from '../../../i18n/i18n';
 import { CARDS } from './model_cards';
@@ -20,7 +21,16 @@ import { t } from '../feature';
 export class LoadPart extends ModelPart {
   protected inputs({ model, state, look }: View): readonly unknown[] {
     const { loading, refused, info } = model;
-    return [loading, refused, info, state.model, state.modelFile, state.text, look];
+    return [
+      loading,
+      refused,
+      info,
+      state.model,
+      state.modelFile,
+      state.modelAddress,
+      state.text,
+      look,
+    ];
   }
 
   protected render(view: View): TemplateResult {
@@ -73,8 +83,28 @@ export class LoadPart extends ModelPart {
       <p class="model-linked note" ?hidden=${missing === null}>${missing === null ? '' : t('model.linked', { name: missing })}</p>
       <div class="buttons"><label class="button model-file"><span>${t('model.choose')}</span>
         <input type="file" multiple class="visually-hidden" @change=${choose}></label></div>
+      ${this.#address(state)}
       <p class="hint">${t('model.own.kinds')}</p>
     </article>`;
+  }
+
+  /** The single file fetches nothing: its policy refuses that. */
+  #address({ modelAddress }: State): TemplateResult {
+    const load = (event: Event) => {
+      event.preventDefault();
+      if (modelAddress === null || !isAddress(modelAddress)) return;
+      this.change(AFRESH);
+      const { href: url } = new URL(modelAddress, location.href);
+      this.tell({ kind: 'load', files: { kind: 'web', url } });
+    };
+    return html`<form class="model-address" ?hidden=${shippedFiles(SHIPPED[0]) === null} @submit=${load}>
+      <label for="model-address">${t('model.address.label')}</label>
+      <input type="text" inputmode="url" id="model-address" autocomplete="off" spellcheck="false" maxlength="300"
+        placeholder="https://…/model-Q4_K_M.gguf" ${typedText(modelAddress ?? '')}
+        @input=${withValue((address) => this.change({ modelAddress: address.trim() || null }))}>
+      <button type="submit" class="button" ?disabled=${!isAddress(modelAddress)}>${t('model.address.load')}</button>
+      <p class="hint">${t('model.address.about')}</p>
+    </form>`;
   }
 
   #load(name: ShippedName, view: View): void {
@@ -122,6 +152,12 @@ export function listenToDrops(target: HTMLElement, take: (files: readonly File[]
   });
 }
 
+/** Whether this is where something can be fetched. */
+function isAddress(address: string | null): boolean {
+  if (address === null || !URL.canParse(address, location.href)) return false;
+  return /^https?:$/.test(new URL(address, location.href).protocol);
+}
+
 const classOf = (isLoaded: boolean, isWanted: boolean) =>
   `model-choice${isLoaded ? ' loaded' : ''}${isWanted ? ' linked' : ''}`;
 
@@ -135,7 +171,11 @@ function progressText({ what, loaded, total }: NonNullable<ModelView['loading']>
 }
 
 function refusal({ what, failure }: NonNullable<ModelView['refused']>): TemplateResult {
-  const known = { no_weights: 'model.noWeights', config_json: 'model.configJson' } as const;
+  const known = {
+    no_weights: 'model.noWeights',
+    config_json: 'model.configJson',
+    address_failed: 'model.address.failed',
+  } as const;
   const key = known[failure.code as keyof typeof known];
   const sentence = key ? t(key, { name: failure.message }) : failure.message.replace(/^load: /, '');
   return html`

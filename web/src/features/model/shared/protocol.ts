@@ -10,7 +10,15 @@ export const MOST_BARS = 10;
 /** Where the bytes of a model are. */
 export type ModelFiles =
   | { readonly kind: 'address'; readonly name: ShippedName; readonly url: string }
+  /** One file of the reader's on a server that lets other pages read it. */
+  | { readonly kind: 'web'; readonly url: string }
   | { readonly kind: 'files'; readonly files: readonly File[] };
+
+/** What a file of an address is called: the last part of its path. */
+export function fileOfAddress(url: string): string {
+  const path = URL.canParse(url) ? new URL(url).pathname : url;
+  return path.split('/').filter(Boolean).at(-1) ?? url;
+}
 
 export type TokenizerKind = 'characters' | 'pieces' | 'file' | 'none';
 

@@ -3,7 +3,13 @@ import type { LanguageModel, Tokenizer } from 'qkv/models';
 import { charactersIn, piecesIn, type Encoded } from './own_tokens';
 import { embeddingOf, headerOf, tokensOf, typesOf, type OwnTokens } from './safetensors';
 import { labelsOf, labelsOfPieces } from '../shared/token_label';
-import type { ModelFiles, ModelInfo, NotDrawn, TokenizerKind } from '../shared/protocol';
+import {
+  fileOfAddress,
+  type ModelFiles,
+  type ModelInfo,
+  type NotDrawn,
+  type TokenizerKind,
+} from '../shared/protocol';
 import { BEGIN, type ShippedName } from '../shared/shipped_models';
 import { sortFiles } from './sorted_files';
 
@@ -39,13 +45,18 @@ class Refusal extends Error {
 // ---- bytes ----
 
 /** A file of a server, with how much of it is there. */
-async function fetched(url: string, { signal, onProgress }: OpenOptions): Promise<Blob> {
-  const response = await fetch(url, { signal }).catch((error: unknown) => {
+async function fetched(
+  url: string,
+  { signal, onProgress }: OpenOptions,
+  code: 'load_failed' | 'address_failed',
+): Promise<Blob> {
+  const failed = (error: unknown): never => {
     if (signal.aborted) throw error;
-    throw new Refusal('load_failed', `${url}: ${String(error)}`);
-  });
+    throw new Refusal(code, `${url}: ${String(error)}`);
+  };
+  const response = await fetch(url, { signal }).catch(failed);
   if (!response.ok || !response.body) {
-    throw new Refusal('load_failed', `${url}: status ${response.status}, expected 200`);
+    throw new Refusal(code, `${url}: status ${response.status}, expected 200`);
   }
   // Of a compressed answer the length is that of what was sent.
   const total = Number(response.headers.get('content-length'));
@@ -53,10 +64,7 @@ async function fetched(url: string, { signal, onProgress }: OpenOptions): Promis
   const reader = response.body.getReader();
   let loaded = 0;
   for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      if (signal.aborted) throw error;
-      throw new Refusal('load_failed', `${url}: ${String(error)}`);
-    });
+    const { done, value } = await reader.read().catch(failed);
     if (done) break;
     parts.push(value);
     loaded += value.byteLength;
@@ -84,9 +92,15 @@ async function jsonOf(file: File): Promise<unknown> {
 }
 
 async function partsOf(files: ModelFiles, options: OpenOptions): Promise<Parts> {
-  if (files.kind !== 'files') {
+  if (files.kind === 'web') {
+    const { url } = files;
+    const blob = await fetched(url, options, 'address_failed');
+    const file = new File([blob], fileOfAddress(url));
+    return partsOf({ kind: 'files', files: [file] }, options);
+  }
+  if (files.kind === 'address') {
     const { name, url } = files;
-    const weights = [await fetched(url, options)];
+    const weights = [await fetched(url, options, 'load_failed')];
     return {
       weights,
       name,
@@ -196,7 +210,7 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
   const model = await models.load(qkv, source, {
     ...(parts.name && { format: 'f32' }),
     signal,
-    ...(files.kind !== 'address' && {
+    ...(files.kind === 'files' && {
       onProgress: ({ loaded, total }) => onProgress(loaded, total),
     }),
   });
