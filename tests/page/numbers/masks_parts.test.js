@@ -76,7 +76,7 @@ test('masks: without a grid the panel says why', async () => {
     [{ masks: null }, null], // the last result stays
     [{ tokens: [] }, 'map.empty'],
     [{ engine: { kind: 'failed' } }, 'map.failed'],
-    [{ state: { source: 'trained' } }, 'masks.learned'],
+    [{ state: { source: 'trained' }, tokens: [] }, 'masks.learned'],
   ]) {
     show(more);
     const hidden = ['.placeholder', '.legend', 'qkv-matrix'].map((name) => find(name).hidden);

@@ -66,9 +66,8 @@ describe('model: 4-bit GGUF files', () => {
 
   /** A host with what was loaded of these files, and its view as the page has it. */
   async function loaded(files) {
-    let trained;
     const host = new web.ModelHost(qkv, (message) => trained.receive(message));
-    trained = new web.TrainedModel((message) => host.receive(message));
+    const trained = new web.TrainedModel((message) => host.receive(message));
     const state = { text: 'abc cab abc', length: null, modelAt: null, modelNear: null };
     const more = { modelOut: [[1, 2]], modelHead: [1, 1], modelReads: 'brought' };
     const sampling = { modelTemperature: 1, modelTopK: 0, modelTopP: 1 };
@@ -98,7 +97,7 @@ describe('model: 4-bit GGUF files', () => {
           },
         );
         const { reading, next, losses, lens, rollout, scores, grid, reads } = answers;
-        assert.deepEqual(reading.labels.slice(0, 5), ['<s>', '␣', 'a', 'b', 'c']);
+        assert.deepEqual(reading.labels.slice(0, 5), ['∅', '␣', 'a', 'b', 'c']);
         const all = [
           ...[reading.surprisal.subarray(1), losses.ablated, next.entropy, scores.previous],
           ...[scores.difference, lens.layers[1].last, rollout.own, reads.rows, reads.map],

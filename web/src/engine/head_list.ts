@@ -13,6 +13,35 @@ export interface Heads {
   readonly count: number;
   /** What the check computes a head of; by default of the model, or of the reader's numbers. */
   readonly exact?: (head: number) => ExactHead;
+  /** Of a trained model: its whole pass, for panels that show more of it than heads. */
+  readonly learned?: LearnedPass;
+}
+
+/** A token that may follow. */
+export interface NextGuess {
+  readonly label: string;
+  readonly p: number;
+}
+
+/** What becomes of a trained model when keys are cut from all its heads. */
+export interface CutPass {
+  /** [T, T], 1 where a query may read a key: the mask without what the model never reads. */
+  readonly mask: Uint8Array;
+  /** [T, T] of the asked head, and [T]. */
+  readonly weights: Float32Array;
+  readonly entropy: Float32Array;
+  /** The likeliest tokens after the last one, as the model is and with the keys cut; null: it does not say what follows. */
+  readonly next: {
+    readonly whole: readonly NextGuess[];
+    readonly cut: readonly NextGuess[];
+  } | null;
+}
+
+/** Passes of a trained model over the first tokens of its text. */
+export interface LearnedPass {
+  readonly causal: boolean;
+  /** `mask`: [count, count], 1 where a query may read a key, in every head of every layer. */
+  cut(mask: Uint8Array, count: number, head: number): CutPass;
 }
 
 export interface HeadResult {

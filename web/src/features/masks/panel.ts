@@ -61,15 +61,13 @@ class GridPart extends MatrixPanel {
   override update(view: View): void {
     const { state, frame, list } = view;
     this.#state = state;
-    const isOfText = list.tokens.length > 0 && state.source !== 'trained';
-    this.#result = isOfText ? (frame?.masks ?? this.#result) : null;
+    this.#result = list.tokens.length > 0 ? (frame?.masks ?? this.#result) : null;
     super.update(view);
   }
 
   protected inputs({ state, frame, engine, list, look }: View): readonly unknown[] {
-    const isLearned = state.source === 'trained';
     const isEmpty = list.tokens.length === 0;
-    return [this.#result, frame?.request.layer.source, isLearned, isEmpty, engine.kind, look];
+    return [this.#result, frame?.request.layer.source, state.source, isEmpty, engine.kind, look];
   }
 
   protected render(view: View): TemplateResult {
@@ -117,8 +115,8 @@ class GridPart extends MatrixPanel {
 
 /** Why there is no grid. */
 function missingKey({ state, engine, list }: View): Key {
-  if (state.source === 'trained') return 'masks.learned';
   if (engine.kind === 'failed') return 'map.failed';
+  if (list.tokens.length === 0 && state.source === 'trained') return 'masks.learned';
   return list.tokens.length === 0 ? 'map.empty' : 'map.loading';
 }
 

@@ -10,6 +10,7 @@ import { headName } from '../../head_names';
 import { LitPanel } from '../../lit_panel';
 import type { View } from '../../panel';
 import { radios, withValue } from '../../../ui/lit/controls';
+import { percent } from '../../../ui/numbers';
 import { formula } from '../../../ui/lit/texts';
 
 /** Which mask, how wide, and what it does to the rows. */
@@ -31,6 +32,7 @@ export class ChoicePart extends LitPanel {
       <p class="how">${t(`masks.${state.maskKind}How`)}</p>
       <div class="formula">${formula(formulas.maskedWeight)}</div>
       <p class="hint about">${told && aboutOf(told)}</p>
+      <p class="cut-next" ?hidden=${!told?.masks?.next}>${told?.masks?.next && !isEmpty && nextOf(told.masks.next, told.masks.tokens)}</p>
       <p class="note empty-rows" role="status" ?hidden=${rows === ''}>${rows}</p>`;
   }
 
@@ -57,6 +59,10 @@ export class ChoicePart extends LitPanel {
 /** Of which layer the weights are. */
 function aboutOf({ masks, request: { layer } }: Frame): string {
   if (!masks) return '';
+  if (layer.source === 'trained') {
+    const shown = { head: headName(layer, masks.head), count: masks.tokens.length };
+    return t('masks.aboutLearned', { ...shown, total: layer.tokens.length });
+  }
   const about = {
     head: headName(layer, masks.head),
     temperature: layer.temperature,
@@ -65,6 +71,16 @@ function aboutOf({ masks, request: { layer } }: Frame): string {
     total: layer.tokens.length,
   };
   return t(about.count === about.total ? 'masks.about' : 'masks.aboutFirst', about);
+}
+
+/** What the model expects after the last token, as it is and under the mask. */
+function nextOf(
+  { whole, cut }: NonNullable<MasksResult['next']>,
+  tokens: readonly string[],
+): string {
+  const list = (guesses: typeof whole) =>
+    guesses.map(({ label, p }) => `${label} ${percent(p)}`).join(t('page.comma'));
+  return t('masks.next', { token: tokens.at(-1) ?? '', whole: list(whole), cut: list(cut) });
 }
 
 /** The queries that no key is left for; empty: there is none. */

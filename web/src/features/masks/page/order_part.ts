@@ -65,22 +65,23 @@ export class OrderPart extends LitPanel {
     const swaps = result?.swaps ?? null;
     const [, most] = LIMITS.maskShuffle;
     const shuffle = () => this.change({ maskShuffle: 1 + Math.floor(Math.random() * most) });
+    const isLearned = state.source === 'trained';
     return html`
       <h3>${t('masks.orderTitle')}</h3>
-      <p>${t('masks.orderIntro')}</p>
-      <div class="with-number">
+      <p>${t(isLearned ? 'masks.orderLearned' : 'masks.orderIntro')}</p>
+      <div class="with-number" ?hidden=${isLearned}>
         ${button('shuffle', t('masks.shuffle'), shuffle)}
         ${button('as-written', t('masks.asWritten'), () => this.change({ maskShuffle: 0 }))}
       </div>
       <qkv-guess></qkv-guess>
-      <p class="sequence" role="status">${result && swaps && t('masks.sequence', { order: result.tokens.join(' · ') })}</p>
-      <div class="swapped" ?hidden=${!swaps || state.masksAsk}>${swaps && swapsOf(swaps)}</div>`;
+      <p class="sequence" role="status">${result && swaps && !isLearned && t('masks.sequence', { order: result.tokens.join(' · ') })}</p>
+      <div class="swapped" ?hidden=${!swaps || state.masksAsk || isLearned}>${swaps && swapsOf(swaps)}</div>`;
   }
 
   protected override rendered({ state, frame }: View): void {
     const guess = this.find('qkv-guess', Guess);
     const names = { mask: t(`masks.${state.maskKind}`) };
-    guess.ask(state.masksAsk ? t('masks.question', names) : null, [
+    guess.ask(state.masksAsk && state.source !== 'trained' ? t('masks.question', names) : null, [
       { value: 'keeps', label: t('masks.guessKeeps') },
       { value: 'breaks', label: t('masks.guessBreaks') },
     ]);

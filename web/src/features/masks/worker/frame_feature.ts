@@ -5,7 +5,8 @@ import type { Model } from '../../../domain/model';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import type { Picture } from '../../../engine/paint';
-import { maskedGrid, type MasksResult } from './masked_grid';
+import type { Heads } from '../../../engine/head_list';
+import { learnedGrid, maskedGrid, type MasksResult } from './masked_grid';
 import { GRID } from '../shared/mask_grid';
 import type { MasksRequest } from '../state';
 
@@ -40,9 +41,25 @@ export function masksFrames({
     ): MasksResult | null => maskedGrid({ qkv, whole, model }, layer, request, head),
     [2, 3], // the key says all of it
   );
+  const learned = stage(
+    'masks of a trained model',
+    log,
+    (
+      _key: string,
+      { learned: pass }: Heads,
+      layer: LayerRequest,
+      request: MasksRequest,
+      head: number,
+    ): MasksResult | null => (pass ? learnedGrid(pass, layer, request, head) : null),
+    [2, 3], // the key says all of it
+  );
   return {
     compute: (request, { heads, layer, view }) => {
-      if (layer.source === 'trained') return null; // its mask is part of what it learned
+      if (layer.source === 'trained') {
+        const { maskKind, maskSize, maskPaint } = request; // its tokens stay in their order
+        const key = JSON.stringify([layer.trained, layer.tokens, maskKind, maskSize, maskPaint]);
+        return learned(key, heads, layer, request, view.head);
+      }
       const tokens = layer.tokens.slice(0, GRID);
       const { positions, temperature, numbers } = layer;
       const key = JSON.stringify([request, tokens, positions, temperature, numbers]);

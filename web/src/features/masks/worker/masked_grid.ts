@@ -9,6 +9,7 @@ import { layerInput } from '../../../engine/layer_weights';
 import { permutation } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
 import type { FullLayer } from '../../../engine/full_layer';
+import type { CutPass, LearnedPass } from '../../../engine/head_list';
 import type { MasksRequest } from '../state';
 
 /** Largest |attention(shuffled) - shuffled(attention)| over all elements of the output. */
@@ -38,6 +39,8 @@ export interface MasksResult {
     /** Null where tokens have no embedding that a position could be added to. */
     readonly sinusoidal: Swap | null;
   } | null;
+  /** Of a trained model: what may follow, as it is and under the mask; null: it is none, or does not say. */
+  readonly next: CutPass['next'];
 }
 
 interface Answer {
@@ -142,5 +145,28 @@ export function maskedGrid(
     entropy: entropy.slice(head * count, (head + 1) * count),
     empty: emptyRows(mask, count),
     swaps: moved ? { without: swap('none'), sinusoidal: model && swap('sinusoidal') } : null,
+    next: null,
+  };
+}
+
+/** The same of a trained model: the mask is cut from all its heads, and its tokens stay as they are written. */
+export function learnedGrid(
+  learned: LearnedPass,
+  { tokens: all }: Pick<LayerRequest, 'tokens'>,
+  request: MasksRequest,
+  head: number,
+): MasksResult {
+  const tokens = all.slice(0, GRID);
+  const count = tokens.length;
+  const found = learned.cut(gridMask(request, count), count, head);
+  const order = tokens.map((_, i) => i);
+  return {
+    request,
+    head,
+    tokens,
+    order,
+    ...found,
+    empty: emptyRows(found.mask, count),
+    swaps: null,
   };
 }

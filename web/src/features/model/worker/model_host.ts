@@ -21,6 +21,7 @@ import type {
 } from '../shared/protocol';
 import { MicroscopeDesk } from '../../microscope/worker/microscope_desk';
 import { contextsOf } from './contexts';
+import { cutPass } from './cut_pass';
 import { lensGrid } from './lens_grid';
 import { broughtOver, tokenReads, type ReadsAsk } from './token_reads';
 import { idsOf } from './token_ids';
@@ -299,6 +300,10 @@ export class ModelHost {
     return {
       ...{ model: null, x: new Float32Array(), list: heads, inputs: null, count: ids.length },
       exact: (head) => heads[head]!.exact, // as many as are listed
+      learned: {
+        causal: of.info.causal,
+        cut: (mask, count, head) => cutPass(this.#qkv, of, ids.slice(0, count), { mask, head }),
+      },
     };
   }
 }
