@@ -11,6 +11,9 @@
 //   keep <n>         forgets all but the first n tokens
 //   decode <ids>     reads these one after the other
 //   generate <n>     the n most likely tokens that follow: { ms, ids }
+//   pass <ids>       one pass, up to the logits of the last token, without a cache; { ms, logits }
+//   sweep <ids> <ids>   of the first prompt the stream after every layer at every token, put into the second one; { ms }
+//   attribute <ids>  what every head gives to the difference of two logits; { ms }
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -24,6 +27,7 @@
 #include "../models/trainer/requests.hpp"
 #include "qkv/isa.hpp"
 #include "qkv/language_model.hpp"
+#include "qkv/model_sites.hpp"
 #include "qkv/sampling.hpp"
 #include "qkv/threads.hpp"
 
@@ -129,6 +133,13 @@ class Conversation {
       read(numbers.data(), static_cast<Index>(numbers.size()));
     } else if (what == "keep") {
       require(session_.truncate(numbers.at(0)));
+    } else if (what == "pass") {
+      pass(numbers, 1, {}, {}, {});
+    } else if (what == "sweep") {
+      const auto half = static_cast<std::ptrdiff_t>(numbers.size() / 2);
+      sweep({numbers.begin(), numbers.begin() + half}, {numbers.begin() + half, numbers.end()});
+    } else if (what == "attribute") {
+      attribute(numbers);
     } else if (what == "decode") {
       for (const std::int32_t& id : numbers) {
         read(&id, 1);
@@ -139,7 +150,11 @@ class Conversation {
         read(&made.back(), 1);
       }
     }
-    return {{"ms", 1000.0 * (now() - start)}, {"next", next()}, {"logits", logits_}, {"ids", made}};
+    const double ms = 1000.0 * (now() - start);
+    if (what == "sweep") {
+      return {{"ms", ms}, {"differences", found_}};
+    }
+    return {{"ms", ms}, {"next", next()}, {"logits", logits_}, {"ids", made}};
   }
 
  private:
@@ -148,6 +163,91 @@ class Conversation {
                             .session = &session_,
                             .logits = {logits_.data(), {1, 1, model_.config().vocabulary}}},
                            workspace_));
+  }
+
+  using Ids = std::vector<std::int32_t>;
+
+  /// A pass over rows of these tokens without a session, up to the logits of the last one of each.
+  void pass(const Ids& ids, Index batch, std::span<const ModelReading> readings,
+            std::span<const ModelEdit> edits, const ModelBegin& begin) {
+    const auto length = static_cast<Index>(ids.size());
+    rows_.clear();
+    for (Index b = 0; b < batch; ++b) {
+      rows_.insert(rows_.end(), ids.begin(), ids.end());
+    }
+    const Index vocabulary = model_.config().vocabulary;
+    logits_.resize(static_cast<std::size_t>(batch * vocabulary));
+    require(model_.forward({.ids = {rows_.data(), {batch, length}},
+                            .logits = {logits_.data(), {batch, 1, vocabulary}},
+                            .readings = readings,
+                            .edits = edits,
+                            .begin = begin},
+                           workspace_));
+  }
+
+  /// The streams after all layers, one after another: [layers, T, d_model].
+  std::vector<float> streams_of(const Ids& ids) {
+    const auto [layers, width] = std::pair(model_.config().num_layers, model_.config().d_model);
+    const auto length = static_cast<Index>(ids.size());
+    std::vector<float> streams(static_cast<std::size_t>(layers * length * width));
+    std::vector<ModelReading> readings;
+    for (Index layer = 0; layer < layers; ++layer) {
+      readings.push_back({.site = ModelSite::kResidual,
+                          .layer = layer,
+                          .to = {streams.data() + layer * length * width, {1, length, width}}});
+    }
+    pass(ids, 1, readings, {}, {});
+    return streams;
+  }
+
+  /// What restores the stream of `clean` in `corrupt`, after every layer at every token: a batch for each layer, which begins after it. It
+  /// answers with the difference of the first two logits of each.
+  void sweep(const Ids& clean, const Ids& corrupt) {
+    const auto [layers, width] = std::pair(model_.config().num_layers, model_.config().d_model);
+    const auto length = static_cast<Index>(clean.size());
+    const Index size = length * width;
+    const std::vector<float> from = streams_of(clean);
+    const std::vector<float> to = streams_of(corrupt);
+    std::vector<float> batch(static_cast<std::size_t>(length * size));
+    found_.clear();
+    for (Index layer = 0; layer < layers; ++layer) {
+      const bool is_last = layer + 1 == layers;
+      // Nothing is computed after the last layer but the norm and the head, so its patches are edits of it.
+      const float* stream = to.data() + (is_last ? layer - 1 : layer) * size;
+      const float* patch = from.data() + layer * size;
+      std::vector<ModelEdit> edits;
+      for (Index token = 0; token < length; ++token) {
+        float* row = std::copy_n(stream, size, batch.data() + token * size) - size;
+        if (!is_last) {
+          std::copy_n(patch + token * width, width, row + token * width);
+          continue;
+        }
+        edits.push_back({.site = ModelSite::kResidual,
+                         .layer = layer,
+                         .batch = {token, token + 1},
+                         .rows = {token, token + 1},
+                         .value = {patch + token * width, {1, 1, width}}});
+      }
+      const ModelBegin begin = {.stream = {batch.data(), {length, length, width}},
+                                .layer = is_last ? layer : layer + 1};
+      pass(corrupt, length, {}, edits, begin);
+      for (Index token = 0; token < length; ++token) {
+        const float* logits = logits_.data() + token * model_.config().vocabulary;
+        found_.push_back(logits[0] - logits[1]);
+      }
+    }
+  }
+
+  void attribute(const Ids& ids) {
+    const auto [layers, heads] = std::pair(model_.config().num_layers, model_.config().num_heads);
+    std::vector<double> parts(static_cast<std::size_t>(layers * (heads + 3)));
+    std::vector<double> rest(3);
+    require(model_.attribute({.pass = {.ids = {ids.data(), {1, static_cast<Index>(ids.size())}}},
+                              .answer = 0,
+                              .instead = 1,
+                              .parts = {parts.data(), {layers, heads + 3}},
+                              .rest = {rest.data(), {3}}},
+                             workspace_));
   }
 
   std::int32_t next() {
@@ -161,6 +261,8 @@ class Conversation {
   LanguageModel model_;
   ModelSession session_;
   std::vector<float> logits_;
+  std::vector<std::int32_t> rows_;  // of a pass without a session
+  std::vector<float> found_;        // by a sweep
   double seconds_ = 0.0;
 };
 

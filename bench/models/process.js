@@ -1,5 +1,8 @@
-// A process for one contestant: told by messages which of llama_cpp.js to open, and then what to call.
-import * as peers from './llama_cpp.js';
+// A process for one contestant: told by messages which of these to open, and then what to call.
+import { llamaCpp } from './llama_cpp.js';
+import { patching } from './patching.js';
+
+const peers = { llamaCpp, patching };
 
 let seat;
 process.on('message', async ({ open, options, call, argument }) => {

@@ -5,6 +5,7 @@
 //   fill(context)     reads so many tokens, which the next calls of decode() find in the cache
 //   decode(context)   milliseconds of the tokens that are decoded after them; then the cache ends where it did
 //   next()            the id of the largest logit after the prompt
+//   pass(), attribute(), sweep()   as in patching.js; the sweep with the differences that it found
 //   about()           words on how it computes the file, where there are several ways; undefined otherwise
 import { fork, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +14,8 @@ import { join } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { environment, root } from '../../tools/environment.js';
 import { planOf } from './file.js';
-import { contextIds, decodedIds, promptIds } from './shapes.js';
+import { clean, corrupt } from './patching.js';
+import { contextIds, decodedIds, promptIds, shapes } from './shapes.js';
 
 /** The most memory that a process had, in bytes; undefined where the system does not say. */
 function peakOf(pid) {
@@ -58,7 +60,8 @@ export async function pageSeat({ site, open, options }) {
 }
 
 export async function processSeat({ open, options }) {
-  const child = fork(join(root, 'bench/models/process.js'), { env: environment });
+  const execArgv = ['--experimental-wasm-relaxed-simd'];
+  const child = fork(join(root, 'bench/models/process.js'), { env: environment, execArgv });
   const ask = (message) =>
     new Promise((resolve, reject) => {
       const ended = (code) => reject(new Error(`the process ended with ${code}`));
@@ -107,12 +110,35 @@ export async function nativeSeat({ options: { shape, format, threads } }) {
       return (await tell('decode', decodedIds)).ms;
     },
     next: async () => (await tell('prompt', promptIds)).next,
+    pass: async () => (await tell('pass', clean)).ms,
+    attribute: async () => (await tell('attribute', clean)).ms,
+    sweep: () => tell('sweep', [...clean, ...corrupt]),
   };
   child.stdin.write(`${JSON.stringify(planOf(shape, format, threads))}\n`);
   const { error } = await answer();
   if (error) throw new Error(error);
   return {
     call: (name, argument) => calls[name]?.(argument),
+    peak: () => peakOf(child.pid),
+    close: () => child.kill('SIGKILL'),
+  };
+}
+
+/** PyTorch, in torch_patching.py, with float32. */
+export async function torchSeat({ options: { shape, threads } }) {
+  const program = join(root, 'bench/models/torch_patching.py');
+  const child = spawn(process.env.QKV_PYTHON ?? 'python3', [program], { stdio: ['pipe', 'pipe', 'inherit'] }); // prettier-ignore
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ask = async (request) => {
+    child.stdin.write(`${JSON.stringify(request)}\n`);
+    const { value, done } = await lines.next();
+    if (done) throw new Error('no python3 here has torch');
+    return JSON.parse(value);
+  };
+  const { version } = await ask({ ...shapes[shape], threads });
+  return {
+    version,
+    call: (call) => ask({ call, clean, corrupt }),
     peak: () => peakOf(child.pid),
     close: () => child.kill('SIGKILL'),
   };
