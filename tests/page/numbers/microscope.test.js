@@ -350,6 +350,19 @@ describe('microscope: the page', () => {
     assert.equal(asked.length, 3);
   });
 
+  test('another model begins without the cuts of the one before, and a link keeps its own', async () => {
+    const { panel, changes, view } = await shownPanel('qkv-panel-microscope', {});
+    const state = { ...view.state, microscopeHeads: [[0, 1]], microscopeAnswer: 4 };
+    const other = { ...view.model, info: { ...view.model.info, id: view.model.info.id + 1 } };
+    panel.update({ ...view, state });
+    assert.deepEqual(changes, []);
+    panel.update({ ...view, state, model: other });
+    const none = { microscopeAnswer: null, microscopeInstead: null };
+    assert.deepEqual(changes, [{ ...none, microscopeHeads: null, microscopeEdges: null }]);
+    panel.update({ ...view, model: { ...other, info: { ...other.info, id: 9 } } });
+    assert.equal(changes.length, 1, 'nothing was chosen');
+  });
+
   test('gives away all numbers', async () => {
     const { panel, view } = await shownPanel('qkv-panel-microscope', {});
     const { table, data } = await panel.figure(view);

@@ -58,15 +58,7 @@ const refused = (code, message, what = 'photo.png') => ({
 });
 const loading = (what, loaded, total) => ({ model: { loading: { what, loaded, total } } });
 
-const AFRESH = {
-  ...{ modelOut: [], modelAt: null, modelNear: null, modelHead: null },
-  ...{
-    microscopeAnswer: null,
-    microscopeInstead: null,
-    microscopeHeads: null,
-    microscopeEdges: null,
-  },
-};
+const AFRESH = { modelOut: [], modelAt: null, modelNear: null, modelHead: null };
 
 test('model: a link that was made with a file says so until a file is there', () => {
   const { one, show } = put();

@@ -15,7 +15,7 @@ import { differencesOf, measureView, promptsView } from './page/prompts_view';
 import { sharesView } from './page/shares_view';
 import type { CutEdge, CutHead, MapSite, Maps, Prompts } from './shared/protocol';
 import { readyPair } from './shared/ready_pairs';
-import { cutsIn, cutsOrNone, microscopeAsk } from './state';
+import { cutsIn, cutsOrNone, microscopeAsk, OTHER_MODEL } from './state';
 
 /** The model that the panel offers: small, and its pair of prompts works. */
 const OFFERED = 'names';
@@ -30,6 +30,8 @@ class MicroscopePanel extends LitPanel {
   override readonly followsModel = true;
   /** What the model that is there was asked last. */
   #asked = '';
+  /** The model that was there last. */
+  #model: number | null = null;
   /** The cell of each map that is told. */
   readonly #shown = new Map<MapSite, Cell>();
   /** The edge that the selects show. */
@@ -153,6 +155,16 @@ class MicroscopePanel extends LitPanel {
     if (key === this.#asked) return;
     this.#asked = key;
     if (ask) this.#tell({ kind: 'microscope', ask });
+    this.#begin(state, info);
+  }
+
+  /** What was chosen of a model before this one means nothing in it; of a link it is kept. */
+  #begin(state: View['state'], info: ModelInfo | null): void {
+    const before = this.#model;
+    this.#model = info?.id ?? before;
+    if (before === null || before === this.#model) return;
+    const names = Object.keys(OTHER_MODEL) as readonly (keyof typeof OTHER_MODEL)[];
+    if (names.some((name) => state[name] !== null)) this.change(OTHER_MODEL);
   }
 
   #tell(message: ToModel): void {

@@ -31,7 +31,7 @@ function lists<Of extends readonly number[]>(key: string, count: number): Field<
 }
 
 export const microscopeFields = {
-  /** The prompts; null: the pair that is ready for the model. */
+  /** The prompts; null, as after all of one is deleted: the pair that is ready for the model. */
   microscopeClean: optional(freeText('mic', LONGEST_PROMPT)),
   microscopeCorrupt: optional(freeText('micc', LONGEST_PROMPT)),
   /** The tokens whose logits are compared; null: the likeliest after each prompt. */
@@ -47,6 +47,9 @@ export type MicroscopeState = StateOf<typeof microscopeFields>;
 export const OTHER_PROMPTS = {
   ...{ microscopeAnswer: null, microscopeInstead: null, microscopeEdges: null },
 } as const;
+
+/** Another model has other tokens and other heads. */
+export const OTHER_MODEL = { ...OTHER_PROMPTS, microscopeHeads: null } as const;
 
 /** What is cut in this state. */
 export const cutsIn = ({ microscopeHeads, microscopeEdges }: MicroscopeState) => ({

@@ -96,16 +96,8 @@ export type ModelState = StateOf<typeof modelFields>;
 export const namedAs = ({ name, file }: Pick<ModelInfo, 'name' | 'file'>): Partial<ModelState> =>
   name === null ? { model: null, modelFile: shortened(file) } : { model: name, modelFile: null };
 
-/** What another model begins with, here and under the microscope: heads and tokens of the one before mean nothing in it. */
-export const AFRESH = {
-  ...{ modelOut: [], modelAt: null, modelNear: null, modelHead: null },
-  ...{
-    microscopeAnswer: null,
-    microscopeInstead: null,
-    microscopeHeads: null,
-    microscopeEdges: null,
-  },
-} as const;
+/** What another model begins with: heads and tokens of the one before mean nothing in it. */
+export const AFRESH = { modelOut: [], modelAt: null, modelNear: null, modelHead: null } as const;
 
 export const modelOf = ({ model }: ModelState, language: string): ShippedName =>
   model ?? (language === 'zh' ? 'tang' : 'austen');

@@ -32,7 +32,7 @@ export function promptsView(
     <div class="microscope-prompt">
       <label for="microscope-${name}"><b>${t(`microscope.${name}`)}</b></label>
       <textarea id="microscope-${name}" rows="2" maxlength=${LONGEST_PROMPT} spellcheck="false" data-control
-        @input=${withValue((text) => change({ [field]: text, ...OTHER_PROMPTS }))} ${typedText(ask[name], (typed) => typed)}></textarea>
+        @input=${withValue((text) => change({ [field]: text || null, ...OTHER_PROMPTS }))} ${typedText(ask[name], (typed) => typed)}></textarea>
       <p class="microscope-tokens">${prompts && tokensOf(prompts[name], differs)}</p>
       <p class="hint" ?hidden=${!prompts || prompts[name].unknown.length === 0}>${
         prompts && t('microscope.unknown', { list: prompts[name].unknown.slice(0, 12).join(' ') })
