@@ -39,6 +39,13 @@ export function edgeWithin(
   return [Math.min(layer, size[0] - 1), Math.min(head, size[1] - 1), at, Math.min(key, most)];
 }
 
+/** Restores what a button is for, which then is gone: the focus goes on to what cuts. */
+const restoring = (restore: () => void) => (event: Event) => {
+  const card = (event.currentTarget as Element).closest('.microscope-card');
+  card?.querySelector<HTMLElement>('[data-do=edge]')?.focus();
+  restore();
+};
+
 /** Which edge to cut, what is cut, and what that does to the next token. */
 export function cutsView(of: CutOptions): TemplateResult {
   const { heads, edges, cut, labels } = of;
@@ -54,12 +61,12 @@ export function cutsView(of: CutOptions): TemplateResult {
       ${edges.map((edge) => cutItem(edgeText(edge, labels), () => of.setEdges(toggled(edges, edge))))}
     </ul>
     <p class="hint" role="status">${none ? t('microscope.nothingCut') : t('microscope.someCut', { count: heads.length + edges.length })}
-      <button type="button" class="button" data-do="back" ?hidden=${none} @click=${back}>${t('microscope.back')}</button></p>
+      <button type="button" class="button" data-do="back" ?hidden=${none} @click=${restoring(back)}>${t('microscope.back')}</button></p>
     ${cut ? nextTable(cut) : nothing}`;
 }
 
 const cutItem = (name: string, restore: () => void) => html`
-  <li><span>${name}</span> <button type="button" class="button" aria-label=${t('microscope.restoreOf', { name })} @click=${restore}>${t('microscope.restore')}</button></li>`;
+  <li><span>${name}</span> <button type="button" class="button" aria-label=${t('microscope.restoreOf', { name })} @click=${restoring(restore)}>${t('microscope.restore')}</button></li>`;
 
 function edgeControls(of: CutOptions): TemplateResult {
   const { labels, edge, edges, size, causal } = of;
