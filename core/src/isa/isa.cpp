@@ -56,6 +56,8 @@ bool has_feature(const char* name) noexcept {
 }
 
 struct Isa {
+  const char* name;
+  /// Null where this machine cannot run it: its unit may use its instructions to make the table.
   const kernels::KernelTable* kernels;
   bool supported;
 };
@@ -69,11 +71,16 @@ struct IsaList {
   Isa entries[kCount];
 };
 
+/// A unit that cannot run here says no name of its own: it is called as in the list.
+Isa entry(const char* unit, const kernels::KernelTable* kernels) noexcept {
+  return {kernels ? kernels->isa : unit, kernels, kernels != nullptr};
+}
+
 const IsaList& isa_list() noexcept {
   static const IsaList list = [] {
     [[maybe_unused]] const auto cpu = xsimd::available_architectures();
     return IsaList{{
-#define X(isa, supported) {kernels::isa##_kernels(), static_cast<bool>(supported)},
+#define X(isa, supported) entry(#isa, (supported) ? kernels::isa##_kernels() : nullptr),
 #include "isa/arch/isa_list.def"
 #undef X
     }};
@@ -84,7 +91,7 @@ const IsaList& isa_list() noexcept {
 /// Null when `name` is not in the list or cannot run here.
 const kernels::KernelTable* find(const char* name) noexcept {
   for (const Isa& isa : isa_list().entries) {
-    if (isa.supported && std::strcmp(isa.kernels->isa, name) == 0) {
+    if (isa.supported && std::strcmp(isa.name, name) == 0) {
       return isa.kernels;
     }
   }
@@ -114,7 +121,7 @@ struct SupportedNames {
   SupportedNames() noexcept {
     std::size_t end = 0;
     for (const Isa& isa : isa_list().entries) {
-      const std::size_t length = std::strlen(isa.kernels->isa);
+      const std::size_t length = std::strlen(isa.name);
       if (!isa.supported || end + length + 3 > sizeof text) {
         continue;
       }
@@ -122,7 +129,7 @@ struct SupportedNames {
         std::memcpy(text + end, ", ", 2);
         end += 2;
       }
-      std::memcpy(text + end, isa.kernels->isa, length);
+      std::memcpy(text + end, isa.name, length);
       end += length;
     }
   }
@@ -137,7 +144,7 @@ std::atomic<const kernels::KernelTable*> selected{nullptr};
 int isa_count() noexcept { return IsaList::kCount; }
 
 const char* isa_name(int index) noexcept {
-  return index < 0 || index >= IsaList::kCount ? nullptr : isa_list().entries[index].kernels->isa;
+  return index < 0 || index >= IsaList::kCount ? nullptr : isa_list().entries[index].name;
 }
 
 bool isa_supported(int index) noexcept {
