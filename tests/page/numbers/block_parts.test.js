@@ -227,7 +227,7 @@ test('block: the panel, and what stands there instead of it', () => {
     [blockOf(), {}, true, null],
     [blockOf(), { list: listOf([]) }, false, /^The map appears with the first word/],
     [null, yours, false, /^Your own numbers are queries and keys without tokens/],
-    [null, trained, false, /^A trained model has blocks of its own/],
+    [null, { ...trained, list: listOf([]) }, false, /^No trained model is here/],
     [blockOf(), failed, true, /^The engine is not running/],
     [null, { ...failed, ...yours }, false, /^The engine is not running/],
   ]) {

@@ -97,7 +97,7 @@ describe('masks: a trained model', () => {
     const model = { forward: (...all) => (passes.push(all[1]), of.model.forward(...all)) };
     for (const allows of [() => true, (row, col) => col <= row]) {
       const { next, weights } = web.cutPass(qkv, { ...of, model }, ids, { mask: maskOf(allows), head: 0 });
-      assert.deepEqual(next.cut, next.whole);
+      assert.equal(next.cut, null);
       const { layers } = of.model.forward(ids, { inspect: { weights: true, layers: [0] } });
       assert.deepEqual([...weights], [...layers.get(0).weights.data.subarray(0, T * T)]);
     }
@@ -147,14 +147,17 @@ test('masks: the panel says what the model expects, and that its tokens stay in 
     ...{ request: web.masksRequest(state), weights: new Float32Array(4), entropy: new Float32Array(2) },
     next: { whole: [{ label: 'x', p: 0.5 }, { label: 'y', p: 0.25 }], cut: [{ label: 'z', p: 0.75 }] },
   };
-  const layer = { source: 'trained', tokens: ['a', 'b', 'c'], temperature: 1, trainedHeads: { layers: 2, heads: 4 } };
+  const layer = { source: 'trained', tokens: ['a', 'b', 'c'], temperature: 1, trainedHeads: { layers: 2, perLayer: 4 } };
   const panel = document.createElement('qkv-panel-masks');
   document.body.append(panel);
   const text = (selector) => panel.querySelector(selector).textContent;
   const view = { state, engine: { kind: 'ready' }, look: 1, list: { tokens: ['a', 'b', 'c'] } };
   panel.update({ ...view, frame: { request: { layer }, masks } });
   assert.equal(text('.cut-next'), 'After b the model expects x 50.0%, y 25.0%; under this mask z 75.0%.');
-  assert.match(text('.about'), /of the loaded model, the first 2 of 3 tokens/);
+  assert.match(text('.about'), /^Head 1\.1 of the loaded model, the first 2 of 3 tokens/);
+  const own = { ...masks, next: { ...masks.next, cut: null } };
+  panel.update({ ...view, look: 3, frame: { request: { layer }, masks: own } });
+  assert.equal(text('.cut-next'), 'After b the model expects x 50.0%, y 25.0%; this mask is its own.');
   assert.match(text('qkv-mask-order'), /stay in their order/);
   assert.equal(panel.querySelector('.shuffle').closest('[hidden]') !== null, true);
   assert.equal(panel.querySelector('qkv-matrix').model.rows, 2);

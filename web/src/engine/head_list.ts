@@ -1,4 +1,4 @@
-import type { Qkv } from 'qkv';
+import type { NdArray, Qkv } from 'qkv';
 import type { LayerRequest } from '../domain/layer';
 import type { ExactHead } from './exact_head';
 import type { Head, Inputs, Layer } from './heads';
@@ -33,15 +33,40 @@ export interface CutPass {
   /** The likeliest tokens after the last one, as the model is and with the keys cut; null: it does not say what follows. */
   readonly next: {
     readonly whole: readonly NextGuess[];
-    readonly cut: readonly NextGuess[];
+    /** Null: nothing is cut that the model would read. */
+    readonly cut: readonly NextGuess[] | null;
   } | null;
 }
+
+/** What is at the places of one layer of a trained model; what the layer does not have is not there. */
+export interface LayerPass {
+  readonly layer: number;
+  /** `weights` is [T, T] of the asked head; all others have a row for each token. */
+  readonly places: Readonly<Partial<Record<LayerPlace, NdArray>>>;
+  /** What each head of the layer adds to the stream, [T, dModel]. */
+  readonly heads: readonly NdArray[];
+  /** Largest |difference| of the stream after the layer and what came in with what both sub-layers add; null: a norm comes after the sums. */
+  readonly difference: number | null;
+}
+
+/** By their names in the block panel. */
+export type LayerPlace =
+  | 'input'
+  | 'weights'
+  | 'concat'
+  | 'attention'
+  | 'sum1'
+  | 'hidden'
+  | 'forward'
+  | 'sum2';
 
 /** Passes of a trained model over the first tokens of its text. */
 export interface LearnedPass {
   readonly causal: boolean;
   /** `mask`: [count, count], 1 where a query may read a key, in every head of every layer. */
   cut(mask: Uint8Array, count: number, head: number): CutPass;
+  /** The layer of this head, which counts through all layers, over the first `count` tokens. */
+  layer(head: number, count: number): LayerPass;
 }
 
 export interface HeadResult {

@@ -56,18 +56,23 @@ class BlockPanel extends CompositePanel {
     super.update(view);
     const { state, engine, list } = view;
     const { source, seed } = state;
-    const none = !hasBlock(source) || list.tokens.length === 0;
+    const isLearned = source === 'trained';
+    const none = !(hasBlock(source) || isLearned) || list.tokens.length === 0;
     const cards = this.querySelectorAll<HTMLElement>('.card:not(.any-text)');
-    for (const card of cards) card.hidden = none;
+    // A stack of blocks, and a sentence that is read, are of the page's own heads.
+    for (const card of cards) {
+      card.hidden = none || (isLearned && !card.classList.contains('block-card'));
+    }
     const placeholder = this.find('.placeholder', HTMLElement);
     placeholder.hidden = !none && engine.kind !== 'failed';
-    const given = source === 'trained' ? 'block.trained' : 'map.empty';
+    const given = isLearned ? 'block.trained' : 'map.empty';
     const why = source === 'yours' ? 'block.yours' : given;
     this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : why));
     const shown = Math.min(list.tokens.length, MAX_BLOCK_TOKENS);
     const cut =
       list.tokens.length > shown ? t('block.cut', { shown, total: list.tokens.length }) : '';
-    const weights = t('block.weightsFrom', { source: provenance(source, seed), seed });
+    const from = { source: provenance(source, seed), seed };
+    const weights = t(isLearned ? 'block.learned.from' : 'block.weightsFrom', from);
     this.setText('.block-weights', sentences(weights, cut));
   }
 

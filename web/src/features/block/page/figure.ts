@@ -5,7 +5,6 @@ import { digits } from '../../../ui/numbers';
 import type { DepthResult } from '../shared/protocol';
 import { DEPTH_HEIGHT, drawGradient, drawStream, fileArea } from './plots';
 import type { BlockView } from '../worker/frame_feature';
-import { PATHS } from '../shared/constants';
 import { t } from '../feature';
 
 const WIDTH = 600;
@@ -13,32 +12,42 @@ const LINE = 22;
 
 /** The norms of all taps as a list, and below it the curves of the stacks where they were computed. */
 export function blockFigure(block: BlockView, query: number, depth: DepthResult | null): Figure {
-  const { place, norms, heads, tokens } = block;
-  const rows = PATHS[place]
+  const { place, path, norms, heads, tokens, learned } = block;
+  const rows = path
     .filter((id) => id !== 'weights')
-    .map((id) => [t(`block.${id}`), mean(norms[id].norms), norms[id].norms[query] ?? NaN] as const);
+    .map((id) => {
+      const lengths = norms[id]?.norms ?? new Float32Array();
+      return [t(`block.${id}`), mean(lengths), lengths[query] ?? NaN] as const;
+    });
   const table = [
     ['', t('block.mean'), tokens[query] ?? ''],
     ...rows,
     ...heads.map((lengths, h) => [
-      t('heads.name', { head: h + 1 }),
+      learned
+        ? t('heads.learned', { head: `${learned.layer}.${h}` })
+        : t('heads.name', { head: h + 1 }),
       ...[mean(lengths), lengths[query] ?? NaN],
     ]),
     ...depthTable(depth),
   ];
-  const list = [[t(`block.${place}`), t('block.mean'), tokens[query] ?? ''], ...rows].map(
-    ([name, average, own], i) => {
-      const y = 32 + i * LINE;
-      const weight = { 'font-weight': i === 0 ? 700 : 400 };
-      const number = (value: string | number) =>
-        typeof value === 'number' ? digits(value, 4) : value;
-      return (
-        text(12, y, name, weight) +
-        text(320, y, number(average), { ...weight, 'text-anchor': 'end' }) +
-        text(440, y, number(own), { ...weight, 'text-anchor': 'end' })
-      );
-    },
-  );
+  const list = [
+    [
+      learned ? t('block.learned.title', { layer: learned.layer }) : t(`block.${place}`),
+      t('block.mean'),
+      tokens[query] ?? '',
+    ],
+    ...rows,
+  ].map(([name, average, own], i) => {
+    const y = 32 + i * LINE;
+    const weight = { 'font-weight': i === 0 ? 700 : 400 };
+    const number = (value: string | number) =>
+      typeof value === 'number' ? digits(value, 4) : value;
+    return (
+      text(12, y, name, weight) +
+      text(320, y, number(average), { ...weight, 'text-anchor': 'end' }) +
+      text(440, y, number(own), { ...weight, 'text-anchor': 'end' })
+    );
+  });
   const pens = { pen: filePen, area: fileArea };
   const curves = depth ? [drawStream(pens, WIDTH, depth), drawGradient(pens, WIDTH, depth)] : [];
   const { body, end } = stacked(

@@ -21,7 +21,7 @@ export class MixingPart extends LitPanel {
     const token = block?.tokens[query];
     return html`
       <h3>${t('block.mixing')}</h3>
-      <p>${t('block.mixingHow')}</p>
+      <p>${t(block?.learned ? 'block.learned.mixing' : 'block.mixingHow')}</p>
       <table class="data-table block-heads">
         <thead><tr><th scope="col">${t('controls.head')}</th><td></td>
           <th scope="col">${t('block.mean')}</th><th scope="col" class="block-of">${token === undefined ? '' : t('block.of', { token })}</th></tr></thead>
@@ -32,15 +32,16 @@ export class MixingPart extends LitPanel {
 }
 
 function rowsOf(
-  { heads, shown }: BlockView,
+  { heads, shown, learned }: BlockView,
   query: number,
   nameOf: (head: number) => string,
 ): TemplateResult[] {
+  const first = learned?.firstHead ?? 0;
   const most = Math.max(...heads.map(mean));
   return heads.map((lengths, head) => {
     const length = mean(lengths);
     const own = lengths[query];
-    return html`<tr class=${head === shown.head ? 'shown' : nothing}><th scope="row">${nameOf(head)}</th>
+    return html`<tr class=${first + head === shown.head ? 'shown' : nothing}><th scope="row">${nameOf(first + head)}</th>
       <td class="bar-cell"><span class="bar"><i .style=${`width: ${(100 * length) / most}%`}></i></span></td>
       <td class="block-number">${digits(length, 3)}</td><td class="block-number">${own === undefined ? '' : digits(own, 3)}</td></tr>`;
   });
@@ -48,7 +49,7 @@ function rowsOf(
 
 function sumOf({ heads, norms }: BlockView): string {
   const sum = heads.reduce((total, lengths) => total + mean(lengths), 0);
-  const whole = mean(norms.attention.norms);
+  const whole = mean(norms.attention?.norms ?? []);
   return t('block.mixed', { sum: digits(sum, 3), whole: digits(whole, 3) });
 }
 

@@ -30,8 +30,7 @@ function branch(from: number, to: number): string {
 }
 
 /** The stream as a highway, what leaves it, and what comes back. */
-export function pathLines(place: NormPlace): string {
-  const path = PATHS[place];
+export function pathLines(place: NormPlace, path: readonly TapId[] = PATHS[place]): string {
   const onStream = (id: TapId) => STREAM[place].includes(id);
   const last = path.length - 1;
   const branches = path.flatMap((id, row) => {

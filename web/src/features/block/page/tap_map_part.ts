@@ -10,7 +10,9 @@ import type { View } from '../../panel';
 import { cividis } from '../../../domain/cividis';
 import type { HeadSource } from '../../../domain/sources';
 import { headName } from '../../head_names';
+import type { TapId } from '../shared/constants';
 import type { BlockView } from '../worker/frame_feature';
+import { isRenamed } from './diagram_part';
 import { t } from '../feature';
 
 /** Rows are this high where there is room, and lower for many tokens. */
@@ -40,11 +42,25 @@ export class TapMapPart extends MatrixPanel {
     this.matrix.model = block && frame && tapModel(block, frame.request.layer, query, look);
     const tap = this.#latest?.shown;
     return html`
-      <h3 class="tap-title">${tap && t(`block.${tap.id}`)}</h3>
-      <p class="tap-about">${tap && t(`block.${tap.id}.about`, { head: headName(heads, tap.head) })}</p>
+      <h3 class="tap-title">${tap && titleOf(this.#latest, tap.id)}</h3>
+      <p class="tap-about">${tap && t(aboutOf(this.#latest, tap.id), { head: headName(heads, tap.head) })}</p>
       ${this.matrix}
       ${legendOf(block, this.matrix.shown)}`;
   }
+}
+
+/** What a trained layer says of its places in its own words. */
+const LEARNED = ['input', 'concat', 'attention', 'hidden', 'forward', 'sum2'] as const;
+
+function titleOf(block: BlockView | null, id: TapId): string {
+  return block?.learned && isRenamed(id) ? t(`block.learned.${id}`) : t(`block.${id}`);
+}
+
+function aboutOf(block: BlockView | null, id: TapId) {
+  const own = LEARNED.find((each) => each === id);
+  return block?.learned && own
+    ? (`block.learned.${own}.about` as const)
+    : (`block.${id}.about` as const);
 }
 
 /** The colours, where the cell is among them, and the cell in words. */
@@ -82,7 +98,7 @@ function tapModel(result: BlockView, of: HeadSource, query: number, look: number
   const { shown, tokens } = result;
   const { id, head, rows, cols } = shown;
   const weights = id === 'weights';
-  const name = t(`block.${id}`);
+  const name = titleOf(result, id);
   return {
     rows,
     cols,

@@ -1,4 +1,5 @@
 import type { Source } from '../../../domain/sources';
+import type { LayerPlace } from '../../../engine/head_list';
 
 /** What can be looked at on the way through a block. The order is that of pre-norm. */
 export const TAPS = [
@@ -34,6 +35,9 @@ export const PATHS: Readonly<Record<NormPlace, readonly TapId[]>> = {
     ...['hidden', 'forward', 'sum2', 'norm2'],
   ] as TapId[],
 };
+
+/** What the package reads of a layer of a trained model: not what comes out of its norms. */
+export const LEARNED_PATH = TAPS.filter((id): id is LayerPlace => id !== 'norm1' && id !== 'norm2');
 
 /** The stream itself, which sub-layers read and add to; the last of a path is the output. */
 export const STREAM: Readonly<Record<NormPlace, readonly TapId[]>> = {

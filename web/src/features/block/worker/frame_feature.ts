@@ -5,14 +5,17 @@ import { allowedKeys, maskOptions } from '../../../domain/mask';
 import type { Model } from '../../../domain/model';
 import { D_MODEL } from '../../../domain/sources';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
+import type { Heads, LayerPass } from '../../../engine/head_list';
 import { stage } from '../../../engine/memo';
 import { layerInput } from '../../../engine/layer_weights';
 import type { Picture } from '../../../engine/paint';
 import type { PaintPalette } from '../../../domain/paint_palette';
-import { blockTaps, type BlockResult, type Tap } from './block_taps';
+import { blockTaps, tapOf, type BlockResult, type Tap } from './block_taps';
 import { crossWeights, type Cross } from './residual_cross';
 import {
+  LEARNED_PATH,
   MAX_BLOCK_TOKENS,
+  PATHS,
   TAPS,
   type NormPlace,
   type NormType,
@@ -39,10 +42,15 @@ export interface BlockView {
   readonly type: NormType;
   /** The tokens that went through, of all there are. */
   readonly tokens: readonly string[];
-  readonly norms: Readonly<Record<TapId, Norms>>;
+  /** The taps that there are, in the order in which a token passes them. */
+  readonly path: readonly TapId[];
+  readonly norms: Readonly<Partial<Record<TapId, Norms>>>;
+  /** The layer of a trained model, and the first of its heads among all; null: the block is built around the page's heads. */
+  readonly learned: { readonly layer: number; readonly firstHead: number } | null;
   /** Of what each head adds to the output of the attention. */
   readonly heads: readonly Float32Array[];
-  readonly difference: number;
+  /** Null: there is nothing to compare. */
+  readonly difference: number | null;
   readonly shown: ShownTap;
   readonly cross: Cross;
 }
@@ -74,6 +82,31 @@ function crossPicture({ cross }: BlockView): Picture {
     allowed: () => [0, cols],
     place: colourIndex('weights', 1),
     ramp: cividisPixels,
+  };
+}
+
+/** A layer of a trained model, as the panel shows it. */
+export function viewOfLayer(
+  { layer, places, heads, difference }: LayerPass,
+  of: { tokens: readonly string[]; wanted: TapId; head: number; mask: Mask },
+): BlockView {
+  const { wanted, head, mask } = of;
+  const taps = Object.fromEntries(
+    Object.entries(places).map(([id, array]) => [id, tapOf(array)]),
+  ) as Partial<Record<TapId, Tap>>;
+  const path = LEARNED_PATH.filter((id) => taps[id] !== undefined);
+  const id = path.find((each) => each === wanted) ?? 'sum2';
+  const { rows, cols, data } = taps[id] ?? { rows: 0, cols: 0, data: new Float32Array() };
+  const none = { head, rows: [], cols: [], weights: new Float32Array() };
+  return {
+    ...{ place: 'pre', type: 'layer', path, difference, cross: none },
+    learned: { layer, firstHead: layer * heads.length },
+    tokens: of.tokens.slice(0, rows),
+    norms: Object.fromEntries(
+      path.map((each) => [each, { cols: taps[each]?.cols ?? 0, norms: taps[each]?.norms ?? data }]),
+    ),
+    heads: heads.map((each) => tapOf(each).norms),
+    shown: { id, head, mask, rows, cols, data, range: largest(data) },
   };
 }
 
@@ -140,6 +173,7 @@ export function blockFrames({ qkv, log }: Workbench): FrameFeature<BlockRequest,
       type: NormType,
     ): BlockView => ({
       ...{ place, type, shown: tap, cross: read, tokens: read.rows },
+      ...{ path: PATHS[place], learned: null },
       norms: Object.fromEntries(
         TAPS.map((id) => [id, { cols: result.taps[id].cols, norms: result.taps[id].norms }]),
       ) as Record<TapId, Norms>,
@@ -147,9 +181,25 @@ export function blockFrames({ qkv, log }: Workbench): FrameFeature<BlockRequest,
       difference: result.difference,
     }),
   );
+  const pass = stage(
+    'layer of a trained model',
+    log,
+    ({ learned }: Heads, head: number, count: number) =>
+      learned ? learned.layer(head, count) : null,
+  );
+  const learnedView = stage(
+    'layer view',
+    log,
+    (found: LayerPass, tokens: readonly string[], wanted: TapId, head: number, mask: Mask) =>
+      viewOfLayer(found, { tokens, wanted, head, mask }),
+  );
   return {
     compute: ({ place, type, tap, context }, { heads, layer, view: { head } }) => {
       const { model } = heads;
+      if (layer.source === 'trained') {
+        const found = pass(heads, head, Math.min(layer.tokens.length, MAX_BLOCK_TOKENS));
+        return found && learnedView(found, layer.tokens, tap, head, layer.mask);
+      }
       if (!model || heads.count === 0) return null;
       const { seed, mask, temperature, positions, tokens } = layer;
       const x = first(heads.x);

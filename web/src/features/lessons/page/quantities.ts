@@ -3,7 +3,7 @@ import { entropyOf } from '../../../domain/softmax';
 import { mean } from '../../../domain/averages';
 import type { View } from '../../panel';
 import type { BlockView } from '../../block/worker/frame_feature';
-import { PATHS, TAPS, type TapId } from '../../block/shared/constants';
+import { TAPS, type TapId } from '../../block/shared/constants';
 import { coverShare } from '../../bounds/shared/capacity';
 import { beta } from '../../bounds/shared/stability';
 import { boundsRequest, boundsRowsOf } from '../../bounds/state';
@@ -50,11 +50,11 @@ function crossLargest({ frame, query }: View): number | null {
   return row.length > 0 ? Math.max(...row) : null;
 }
 
-const lengthAt = (block: BlockView, tap: TapId) => mean(block.norms[tap].norms);
+const lengthAt = (block: BlockView, tap: TapId) => mean(block.norms[tap]?.norms ?? []);
 
 function streamGrowth({ frame }: View): number | null {
   const block = frame?.block;
-  const end = block && PATHS[block.place].at(-1);
+  const end = block && block.path.at(-1);
   return end ? lengthAt(block, end) / lengthAt(block, 'input') : null;
 }
 

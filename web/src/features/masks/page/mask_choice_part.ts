@@ -80,7 +80,8 @@ function nextOf(
 ): string {
   const list = (guesses: typeof whole) =>
     guesses.map(({ label, p }) => `${label} ${percent(p)}`).join(t('page.comma'));
-  return t('masks.next', { token: tokens.at(-1) ?? '', whole: list(whole), cut: list(cut) });
+  const said = { token: tokens.at(-1) ?? '', whole: list(whole) };
+  return cut ? t('masks.next', { ...said, cut: list(cut) }) : t('masks.nextOwn', said);
 }
 
 /** The queries that no key is left for; empty: there is none. */

@@ -49,7 +49,7 @@ export function cutPass(
     const whole = isOwn ? cut : model.forward(ids, { rows: 'last' });
     return {
       whole: guesses(qkv, of, whole.logits.data),
-      cut: guesses(qkv, of, cut.logits.data),
+      cut: isOwn ? null : guesses(qkv, of, cut.logits.data),
     };
   };
   return {

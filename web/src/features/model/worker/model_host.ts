@@ -22,6 +22,7 @@ import type {
 import { MicroscopeDesk } from '../../microscope/worker/microscope_desk';
 import { contextsOf } from './contexts';
 import { cutPass } from './cut_pass';
+import { layerPass } from './layer_pass';
 import { lensGrid } from './lens_grid';
 import { broughtOver, tokenReads, type ReadsAsk } from './token_reads';
 import { idsOf } from './token_ids';
@@ -302,6 +303,7 @@ export class ModelHost {
       exact: (head) => heads[head]!.exact, // as many as are listed
       learned: {
         causal: of.info.causal,
+        layer: (head, count) => layerPass(of, ids.slice(0, count), head),
         cut: (mask, count, head) => cutPass(this.#qkv, of, ids.slice(0, count), { mask, head }),
       },
     };
