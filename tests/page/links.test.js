@@ -291,16 +291,16 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
     (name) => /\.(js|css|html)$/.test(name) && name !== 'qkv.html' && !workers.includes(name),
   );
   assert.ok(code.length >= 7);
-  assert.ok(sum(code) <= 592_000, `${sum(code)} bytes with all panels, in both languages`);
+  assert.ok(sum(code) <= 612_000, `${sum(code)} bytes with all panels, in both languages`);
   for (const id of support.panels) {
     const own = code.filter((name) => new RegExp(`^assets.${id}[.-]`).test(name));
-    assert.ok(sum(own) <= 40_000, `${sum(own)} bytes of ${id}`);
+    assert.ok(sum(own) <= 43_000, `${sum(own)} bytes of ${id}`);
   }
   // Panels are fetched as they come near; of the modules a browser takes one.
   const first = code.filter((name) =>
     /^(index|assets.(index|worker|worker_code)-)[^/]*$/.test(name),
   );
-  assert.ok(sum(first) <= 138_000, `${sum(first)} bytes before any panel`);
+  assert.ok(sum(first) <= 139_000, `${sum(first)} bytes before any panel`);
   const modules = files.filter((name) => /qkv-(?!train).*\.wasm$/.test(name)).map(gzip);
   assert.ok(first.length === 5 && modules.length >= 2);
   const total = sum(first) + Math.max(...modules);
