@@ -391,6 +391,7 @@ test('page: any state survives its link', async () => {
         ...{ minLength: count, maxLength: count },
       })
       .map((values) => state.FIELDS[name].read(values.join()));
+  const headOf = fc.tuple(fc.nat(63), fc.nat(63));
   /** What is neither a choice nor a number between limits. */
   const others = {
     ...{ text, blockContext: text, learnText: text.filter(Boolean), numbers, costResult: measured },
@@ -415,9 +416,17 @@ test('page: any state survives its link', async () => {
     fragilityScores: numbersOf('fragilityScores', 5, 5),
     opened: fc.subarray([...state.CHAPTER_IDS], { minLength: 1 }),
     modelFile: text.filter(Boolean),
-    modelOut: fc.uniqueArray(fc.tuple(fc.nat(63), fc.nat(63)), {
-      maxLength: 5,
-      selector: String,
+    modelOut: fc.uniqueArray(headOf, { maxLength: 5, selector: String }),
+    modelHead: headOf,
+    ...Object.fromEntries(
+      ['modelAddress', 'microscopeClean', 'microscopeCorrupt'].map((name) => [
+        name,
+        text.filter(Boolean),
+      ]),
+    ),
+    microscopeHeads: fc.array(headOf, { minLength: 1, maxLength: 5 }),
+    microscopeEdges: fc.array(fc.tuple(fc.nat(63), fc.nat(63), fc.nat(99), fc.nat(99)), {
+      ...{ minLength: 1, maxLength: 5 },
     }),
   };
   const arbitraryOf = (name, field) => {
