@@ -1,5 +1,6 @@
 import type { NdArray, Qkv } from 'qkv';
 import type { LayerRequest } from '../domain/layer';
+import type { LayerPlace } from '../domain/layer_place';
 import type { ExactHead } from './exact_head';
 import type { Head, Inputs, Layer } from './heads';
 import type { Model } from '../domain/model';
@@ -48,17 +49,6 @@ export interface LayerPass {
   /** Largest |difference| of the stream after the layer and what came in with what both sub-layers add; null: a norm comes after the sums. */
   readonly difference: number | null;
 }
-
-/** By their names in the block panel. */
-export type LayerPlace =
-  | 'input'
-  | 'weights'
-  | 'concat'
-  | 'attention'
-  | 'sum1'
-  | 'hidden'
-  | 'forward'
-  | 'sum2';
 
 /** Passes of a trained model over the first tokens of its text. */
 export interface LearnedPass {

@@ -1,5 +1,5 @@
 import type { Source } from '../../../domain/sources';
-import type { LayerPlace } from '../../../engine/head_list';
+import type { LayerPlace } from '../../../domain/layer_place';
 
 /** What can be looked at on the way through a block. The order is that of pre-norm. */
 export const TAPS = [

@@ -1,7 +1,8 @@
 import type { NdArray } from 'qkv';
 import type { Site } from 'qkv/models';
 import { worse } from '../../../domain/nan_max';
-import type { LayerPass, LayerPlace } from '../../../engine/head_list';
+import type { LayerPlace } from '../../../domain/layer_place';
+import type { LayerPass } from '../../../engine/head_list';
 import type { Opened } from './open_model';
 
 /** The sites of the package behind the places of the block panel that have a row for each token. */
