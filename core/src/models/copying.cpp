@@ -144,14 +144,9 @@ class Copying {
       made = quantize_rows(*state_.kernels, pool_, {x, rows, map.in}, kinds, quantized_);
       from.quantized = &made;
     }
-    apply_columns(*state_.kernels, pool_,
-                  {.panels = map.panels.data(),
-                   .bias = nullptr,
-                   .in = map.in,
-                   .out = map.out,
-                   .y_stride = map.out,
-                   .format = map.format},
-                  from);
+    LinearColumns columns = columns_of(map);
+    columns.bias = nullptr;
+    apply_columns(*state_.kernels, pool_, columns, from);
   }
 
   /// Of a token among all, from -1 to 1.

@@ -168,9 +168,7 @@ void apply_all(const KernelTable& table, ThreadPool* pool, std::span<const Linea
   Product products[kMostMaps];
   std::size_t count = 0;
   for (const auto& [map, y] : maps) {
-    products[count++] = {{map->panels.data(), map->bias.data(), map->in, map->out, map->out,
-                          map->format, map->raised},
-                         y};
+    products[count++] = {columns_of(*map), y};
   }
   multiply(table, pool, {products, count}, from);
 }

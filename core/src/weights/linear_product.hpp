@@ -108,6 +108,11 @@ struct LinearColumns {
   bool raised = false;  ///< of binary16
 };
 
+/// All columns of a packed matrix.
+[[nodiscard]] inline LinearColumns columns_of(const PackedLinear& map) noexcept {
+  return {map.panels.data(), map.bias.data(), map.in, map.out, map.out, map.format, map.raised};
+}
+
 /// Floats that pack_whole() takes of a workspace.
 [[nodiscard]] std::size_t packed_scratch(const kernels::KernelTable& table,
                                          const LinearArgs& args) noexcept;
