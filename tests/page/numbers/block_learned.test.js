@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, test } from 'node:test';
 import { families } from '../../package/models/support/families.js';
-import { safetensors } from '../../package/models/support/files.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
 import { close } from '../support/close.js';
+import { openFamily } from '../support/own_model.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -25,16 +25,7 @@ const T = ids.length;
 let qkv;
 before(async () => (qkv = await (await packageModule('index')).init()));
 
-/** A reader's model: two layers of four heads over 11 tokens that are numbers. */
-async function opened(family) {
-  const { tensors, config } = families[family]();
-  const files = [
-    new File([safetensors(tensors)], `${family}.safetensors`),
-    new File([JSON.stringify(config)], 'config.json'),
-  ];
-  const options = { signal: new AbortController().signal, onProgress: () => undefined };
-  return web.open(qkv, { kind: 'files', files }, options);
-}
+const opened = (family) => openFamily(web.open, qkv, family);
 const ALL = ['input', 'weights', 'concat', 'attention', 'sum1', 'hidden', 'forward', 'sum2'];
 const worst = (a, b) => a.data.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
 

@@ -2,9 +2,8 @@
 // which every edge is cut for itself; and what the panel says of it.
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, test } from 'node:test';
-import { families } from '../../package/models/support/families.js';
-import { safetensors } from '../../package/models/support/files.js';
 import { close } from '../support/close.js';
+import { openFamily } from '../support/own_model.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -24,16 +23,7 @@ const T = ids.length;
 let qkv;
 before(async () => (qkv = await (await packageModule('index')).init()));
 
-/** A reader's model: two layers of four heads over 11 tokens that are numbers. */
-async function opened(family) {
-  const { tensors, config } = families[family]();
-  const files = [
-    new File([safetensors(tensors)], `${family}.safetensors`),
-    new File([JSON.stringify(config)], 'config.json'),
-  ];
-  const options = { signal: new AbortController().signal, onProgress: () => undefined };
-  return web.open(qkv, { kind: 'files', files }, options);
-}
+const opened = (family) => openFamily(web.open, qkv, family);
 /** Every cell of a mask. */
 const maskOf = (allows) =>
   Uint8Array.from({ length: T * T }, (_, at) => Number(allows(Math.floor(at / T), at % T)));

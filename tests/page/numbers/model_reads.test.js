@@ -2,11 +2,10 @@
 // of the whole text; and what the parts of the panel show and ask for, in a window without a browser.
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, test } from 'node:test';
-import { families } from '../../package/models/support/families.js';
-import { safetensors } from '../../package/models/support/files.js';
 import { close } from '../support/close.js';
 import { float, partsOf } from '../support/model_parts.js';
 import { fire } from '../support/operate.js';
+import { openFamily } from '../support/own_model.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -27,17 +26,7 @@ function finished(steps) {
   }
 }
 
-/** A reader's model: two layers of four heads over 11 tokens that are numbers; `changed` changes its file. */
-async function opened(qkv, family, changed = () => {}) {
-  const { tensors, config } = families[family]();
-  changed(config, tensors);
-  const files = [
-    new File([safetensors(tensors)], `${family}.safetensors`),
-    new File([JSON.stringify(config)], 'config.json'),
-  ];
-  const options = { signal: new AbortController().signal, onProgress: () => undefined };
-  return web.open(qkv, { kind: 'files', files }, options);
-}
+const opened = (qkv, family, changed) => openFamily(web.open, qkv, family, changed);
 
 describe('model: the worker', () => {
   let qkv;
