@@ -38,6 +38,15 @@ enum class ModelSite : std::uint8_t {
 /// How many there are.
 inline constexpr int kModelSites = 18;
 
+/// Whether the site is one of each layer. kEmbed and kFinal, which a pass has once, are those of layer 0.
+[[nodiscard]] constexpr bool has_layers(ModelSite site) noexcept {
+  return site != ModelSite::kEmbed && site != ModelSite::kFinal;
+}
+/// Whether an edit of the site chooses `keys`; of all others it chooses `columns`.
+[[nodiscard]] constexpr bool has_keys(ModelSite site) noexcept {
+  return site == ModelSite::kScores || site == ModelSite::kWeights;
+}
+
 /// One array that a pass writes beside its results.
 struct ModelReading {
   ModelSite site = ModelSite::kResidual;  ///< what is read

@@ -9,8 +9,6 @@
 namespace qkv {
 namespace {
 
-constexpr double kLog2E = 0x1.71547652b82fep+0;
-
 /// Weights in place of scores.
 void weigh(float* row, Index keys) noexcept {
   const float most = *std::max_element(row, row + keys);
@@ -19,8 +17,7 @@ void weigh(float* row, Index keys) noexcept {
     return;
   }
   const auto exponential = [&](Index j) {
-    const double below = static_cast<double>(row[j]) - static_cast<double>(most);
-    return below == below ? power_of_two(kLog2E * below) : below;  // NaN stays NaN
+    return natural_power(static_cast<double>(row[j]) - static_cast<double>(most));
   };
   double total = 0.0;
   for (Index j = 0; j < keys; ++j) {

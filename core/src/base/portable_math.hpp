@@ -16,6 +16,9 @@ struct Rotation {
 /// result is normal; none where x is an integer.
 [[nodiscard]] double power_of_two(double x) noexcept;
 
+/// e^x in double precision, likewise; NaN stays NaN.
+[[nodiscard]] double natural_power(double x) noexcept;
+
 /// ln x as kernels/log.hpp has it, once for all that is no kernel.
 [[nodiscard]] double natural_log(double x) noexcept;
 

@@ -18,11 +18,9 @@ namespace {
 /// Turns the logits of a row into the shares of the experts: softmax, and 0 of all but the `used` greatest. Of equal ones the
 /// first is used.
 void share_row(float* row, Index experts, Index used, bool normalized) noexcept {
-  constexpr double kLog2E = 0x1.71547652b82fep+0;
   const auto most = static_cast<double>(*std::max_element(row, row + experts));
   const auto exponential = [&](Index e) {
-    const double below = static_cast<double>(row[e]) - most;
-    return below == below ? power_of_two(kLog2E * below) : below;  // NaN stays NaN
+    return natural_power(static_cast<double>(row[e]) - most);
   };
   double total = 0.0;
   for (Index e = 0; e < experts; ++e) {

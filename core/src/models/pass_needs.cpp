@@ -51,7 +51,7 @@ void add_site_needs(const LanguageModelConfig& c, const LanguageModel::ForwardAr
                        [&](const ModelReading& each) { return each.site == site; });
   };
   for (const ModelEdit& edit : args.edits) {
-    if (edit.site == kScores || edit.site == kWeights) {
+    if (has_keys(edit.site)) {
       needs.changes =
           capped_product(threads, HeadRowChanges::thread_floats(needs.keys_read, c.d_k));
     }

@@ -13,8 +13,8 @@ namespace {
   return i >= range.begin && (range.end < 0 || i < range.end);
 }
 
-/// Layers of kEmbed and kFinal are 0, whichever is selected.
-constexpr Index kNoLayer = 0;
+/// The layer of which a site is read and changed while layer n is selected.
+[[nodiscard]] Index layer_of(ModelSite site, Index n) noexcept { return has_layers(site) ? n : 0; }
 
 /// One row of the last axis of `value` or `add`.
 struct Operand {
@@ -54,8 +54,7 @@ void PassSites::select(Index n, const ModelPiece& piece) noexcept {
   piece_ = piece;
   visited_ = 0;
   const auto add = [&](ModelSite site, Index layer) {
-    const bool everywhere = site == ModelSite::kEmbed || site == ModelSite::kFinal;
-    visited_ |= everywhere || layer == n ? bit(site) : 0;
+    visited_ |= layer == layer_of(site, n) ? bit(site) : 0;
   };
   for (const ModelReading& each : readings_) {
     add(each.site, each.layer);
@@ -63,8 +62,7 @@ void PassSites::select(Index n, const ModelPiece& piece) noexcept {
   changes_rows_ = false;
   for (const ModelEdit& each : edits_) {
     add(each.site, each.layer);
-    const bool of_rows = each.site == ModelSite::kScores || each.site == ModelSite::kWeights;
-    changes_rows_ = changes_rows_ || (of_rows && each.layer == n);
+    changes_rows_ = changes_rows_ || (has_keys(each.site) && each.layer == n);
   }
 }
 
@@ -72,8 +70,7 @@ const ModelReading* PassSites::reading(ModelSite site) const noexcept {
   if (!visits(site)) {
     return nullptr;
   }
-  const bool everywhere = site == ModelSite::kEmbed || site == ModelSite::kFinal;
-  const Index layer = everywhere ? kNoLayer : layer_;
+  const Index layer = layer_of(site, layer_);
   const auto found = std::find_if(
       readings_.begin(), readings_.end(),
       [&](const ModelReading& each) { return each.site == site && each.layer == layer; });
@@ -101,9 +98,7 @@ const ModelLens* PassSites::lens() const noexcept {
 /// The numbers of a row of the last axis, `width` of them.
 void PassSites::change_row(ModelSite site, const HeadRow& row, Index width,
                            float* numbers) const noexcept {
-  const bool everywhere = site == ModelSite::kEmbed || site == ModelSite::kFinal;
-  const Index layer = everywhere ? kNoLayer : layer_;
-  const bool of_keys = site == ModelSite::kScores || site == ModelSite::kWeights;
+  const Index layer = layer_of(site, layer_);
   for (const ModelEdit& edit : edits_) {
     if (edit.site != site || edit.layer != layer || !has(edit.batch, row.batch) ||
         !has(edit.rows, row.query) || (edit.head >= 0 && edit.head != row.head)) {
@@ -112,7 +107,7 @@ void PassSites::change_row(ModelSite site, const HeadRow& row, Index width,
     const Index b = row.batch - edit.batch.begin;
     const Index h = edit.head >= 0 ? 0 : row.head;
     const Index r = row.query - edit.rows.begin;
-    const ModelRange& last = of_keys ? edit.keys : edit.columns;
+    const ModelRange& last = has_keys(site) ? edit.keys : edit.columns;
     // Keys of later pieces are not there yet, and are excluded.
     const Index end = last.end < 0 ? width : std::min(last.end, width);
     change_numbers(edit, {edit.value, b, h, r}, {edit.add, b, h, r}, last.begin, end, numbers);

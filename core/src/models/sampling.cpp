@@ -69,9 +69,6 @@ Status check_logits(const kernels::KernelTable& table, const TensorView<const fl
 
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 
-/// e^x for x up to 0, the same bits everywhere.
-double exp_of(double x) noexcept { return power_of_two(x * kLog2E); }
-
 /// A call whose arguments were checked.
 struct SamplingCall {
   const SamplingArgs& args;
@@ -153,7 +150,7 @@ class Draw {
     const Index count = keep_top_k(collect(std::numeric_limits<double>::lowest()));
     for (Index i = 0; i < count; ++i) {  // from here on probabilities, in units of the greatest
       double& p = p_[ids_[i]];
-      p = exp_of((p - most) / static_cast<double>(o_.temperature));
+      p = natural_power((p - most) / static_cast<double>(o_.temperature));
     }
     return choose(keep_min_p(keep_nucleus(count, sum_of(count))));
   }
@@ -161,7 +158,8 @@ class Draw {
   std::int32_t drawn_of_all(double most) noexcept {
     const auto temperature = static_cast<double>(o_.temperature);
     double all = exponentials(most, kLog2E / temperature);
-    each_seen([&](std::int32_t id) { p_[id] = exp_of((penalized(id) - most) / temperature); });
+    each_seen(
+        [&](std::int32_t id) { p_[id] = natural_power((penalized(id) - most) / temperature); });
     if (penalizes_) {
       all = sum_until(std::numeric_limits<double>::infinity()).sum;
     } else if (o_.temperature == 1.0F) {

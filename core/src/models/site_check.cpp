@@ -43,10 +43,6 @@ const char* lack_of(const LanguageModelConfig& c, ModelSite site) noexcept {
   }
 }
 
-[[nodiscard]] constexpr bool has_layer(ModelSite site) noexcept {
-  return site != ModelSite::kEmbed && site != ModelSite::kFinal;
-}
-
 /// A site that the model has, in a layer that is computed.
 Status check_place(const Caller& caller, const SiteCall& call, const Argument& name, ModelSite site,
                    Index layer) noexcept {
@@ -60,7 +56,7 @@ Status check_place(const Caller& caller, const SiteCall& call, const Argument& n
     return refuse(of_head ? StatusCode::kInvalidArgument : StatusCode::kUnsupported, caller,
                   "the site of {} is {}, expected another: {}", name, name_of(site), Verbatim{why});
   }
-  const Index layers = has_layer(site) ? call.config.num_layers : 1;
+  const Index layers = has_layers(site) ? call.config.num_layers : 1;
   if (layer < 0 || layer >= layers) {
     return refuse(StatusCode::kOutOfRange, caller, "the layer of {} is {}, expected [0, {})", name,
                   layer, layers);
@@ -152,7 +148,7 @@ Status check_edit(const Caller& caller, const SiteCall& call, const ModelEdit& e
     return refuse(StatusCode::kOutOfRange, caller, "the head of {} is {}, expected [0, {})", name,
                   edit.head, axes.heads);
   }
-  const bool of_keys = edit.site == kScores || edit.site == kWeights;
+  const bool of_keys = has_keys(edit.site);
   if (!is_whole(of_keys ? edit.columns : edit.keys)) {
     return refuse(StatusCode::kInvalidArgument, caller, "{} chooses {}, expected {}", name,
                   Verbatim{of_keys ? "columns" : "keys"},

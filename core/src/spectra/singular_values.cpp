@@ -202,11 +202,7 @@ double effective_rank(std::span<const double> singular_values) noexcept {
   for (const double value : singular_values) {
     entropy += value == 0.0 ? 0.0 : entropy_term(value / sum);
   }
-  if (std::isnan(entropy)) {
-    return entropy;  // power_of_two() is for numbers
-  }
-  constexpr double kLog2E = 0x1.71547652b82fep+0;
-  return sum == 0.0 ? 0.0 : power_of_two(kLog2E * entropy);
+  return sum == 0.0 ? 0.0 : natural_power(entropy);
 }
 
 Status effective_rank(TensorView<const float> left, TensorView<const float> right,

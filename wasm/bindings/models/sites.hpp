@@ -124,13 +124,12 @@ class Sites {
       Index& extent = site.shape[static_cast<std::size_t>(axis)];
       extent = std::max<Index>(0, (to.end < 0 ? extent : to.end) - to.begin);
     };
-    const bool of_keys = edit.site == ModelSite::kScores || edit.site == ModelSite::kWeights;
     restrict(0, edit.batch);
     if (site.rank == 4 && edit.head >= 0) {
       site.shape[1] = 1;
     }
     restrict(site.rank - 2, edit.rows);
-    restrict(site.rank - 1, of_keys ? edit.keys : edit.columns);
+    restrict(site.rank - 1, has_keys(edit.site) ? edit.keys : edit.columns);
     return TensorView<float>(site);
   }
 

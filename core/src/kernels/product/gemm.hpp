@@ -66,21 +66,9 @@ struct RaisedPanels {
 };
 
 /// Floats of memory that a row of a panel takes.
-template <class Isa>
-static constexpr Index floats_of_row(const Panels& /*b*/) noexcept {
-  return kPanel<Isa>;
-}
-template <class Isa>
-static constexpr Index floats_of_row(const HalfPanels& /*b*/) noexcept {
-  return kPanel<Isa> / 2;
-}
-template <class Isa>
-static constexpr Index floats_of_row(const Binary16Panels& /*b*/) noexcept {
-  return kPanel<Isa> / 2;
-}
-template <class Isa>
-static constexpr Index floats_of_row(const RaisedPanels& /*b*/) noexcept {
-  return kPanel<Isa> / 2;
+template <class Isa, class Right>
+static constexpr Index floats_of_row(const Right& /*b*/) noexcept {
+  return Right::kHalves ? kPanel<Isa> / 2 : kPanel<Isa>;
 }
 
 /// Row kk of panel `panel`, as kTileVectors vectors.
