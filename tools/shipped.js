@@ -53,6 +53,7 @@ const declarations = [
     'model-config.d.ts',
     'models-host.d.ts',
     'model-types.d.ts',
+    'sampling-types.d.ts',
     'models.d.ts',
     'spectra.d.ts',
     'spectra-types.d.ts',

@@ -84,8 +84,8 @@ const exported = {
   '.': ofEngines,
   './inline': ofEngines,
   './models': `${ofModels} ${ofMicroscope} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
-    QkvError QkvErrorCode Session SessionOptions Source Token TokenOf Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
-    huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random toNested zeros`,
+    QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
+    huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random sample toNested zeros`,
   './train': `${ofEngines} ${ofModels} ActivationKind AttentionGradients AttentionNeeds Batch CrossEntropy
     CrossEntropyOptions EvaluationResult GateGradients GateKind GruBackwardOptions GruGradients GruOptions GruWeights
     LanguageBatch LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients Parameters RmsNormGradients

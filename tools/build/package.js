@@ -51,6 +51,7 @@ const declarations = [
     'api/model-config',
     'api/inspect-types',
     'api/model-types',
+    'api/sampling-types',
     'api/train-types',
     'api/trainer-types',
     'api/worker-types',

@@ -3,69 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/float_count.hpp"
 #include "base/portable_math.hpp"
-#include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "kernels/random.hpp"
+#include "models/changed_logits.hpp"
+#include "models/sampling_check.hpp"
 
 namespace qkv {
 namespace {
-
-constexpr const char* kSample = "sample";
-constexpr float kNever = -std::numeric_limits<float>::infinity();
-
-Status check_range(const char* name, float value, float least, float most) noexcept {
-  return value >= least && value <= most
-             ? Status{}
-             : refuse(StatusCode::kOutOfRange, kSample, "{} is {}, expected {} to {}",
-                      Argument{name}, value, least, most);
-}
-
-Status check_options(const SamplingOptions& o) noexcept {
-  const struct {
-    const char* name;
-    float value;
-  } numbers[] = {{"temperature", o.temperature},
-                 {"top_p", o.top_p},
-                 {"min_p", o.min_p},
-                 {"repetition_penalty", o.repetition_penalty}};
-  for (const auto& number : numbers) {
-    if (!std::isfinite(number.value)) {
-      return refuse(StatusCode::kInvalidArgument, kSample, "{} is {}, expected a finite number",
-                    Argument{number.name}, number.value);
-    }
-  }
-  QKV_RETURN_IF_ERROR(
-      check_range("temperature", o.temperature, 0.0F, std::numeric_limits<float>::max()));
-  QKV_RETURN_IF_ERROR(check_size(kSample, "top_k", o.top_k, 0));
-  if (!(o.top_p > 0.0F && o.top_p <= 1.0F)) {
-    return refuse(StatusCode::kOutOfRange, kSample, "@top_p is {}, expected above 0, up to 1",
-                  o.top_p);
-  }
-  QKV_RETURN_IF_ERROR(check_range("min_p", o.min_p, 0.0F, 1.0F));
-  if (o.repetition_penalty <= 0.0F) {
-    return refuse(StatusCode::kOutOfRange, kSample, "@repetition_penalty is {}, expected above 0",
-                  o.repetition_penalty);
-  }
-  return {};
-}
-
-/// `most` becomes the largest.
-Status check_logits(const kernels::KernelTable& table, const TensorView<const float>& logits,
-                    float& most) noexcept {
-  most = table.largest(logits.data, logits.extent(0));
-  if (most == -kNever) {
-    const float* const end = logits.data + logits.extent(0);
-    return refuse(StatusCode::kInvalidArgument, kSample,
-                  "{} is {}, expected a number below Infinity",
-                  Argument{"logits", std::find(logits.data, end, most) - logits.data}, most);
-  }
-  return most > kNever ? Status{}
-                       : refuse(StatusCode::kOutOfRange, kSample,
-                                "@logits has no finite element, expected at least one");
-}
 
 constexpr double kLog2E = 0x1.71547652b82fep+0;
 
@@ -85,13 +33,21 @@ class Draw {
         table_(call.table),
         v_(call.args.logits.extent(0)),
         most_(static_cast<double>(call.most)),
-        penalizes_(o_.repetition_penalty != 1.0F && !args_.seen.absent()),
         p_(workspace.take_as<double>(static_cast<std::size_t>(v_))),
-        ids_(workspace.take_as<std::int32_t>(static_cast<std::size_t>(v_))) {}
+        ids_(workspace.take_as<std::int32_t>(static_cast<std::size_t>(v_))),
+        changed_(call.args, ids_, workspace) {}
 
-  SampledToken token() noexcept {
-    const auto id = o_.temperature == 0.0F ? most_likely() : drawn();
-    return {id, log_probability(id)};
+  Status token(SampledToken& token) noexcept {
+    const auto likeliest = most_likely();
+    if (changed_.any() && p_[likeliest] == static_cast<double>(kNever)) {
+      return refuse(
+          StatusCode::kOutOfRange, kSample,
+          "@biases and @allowed leave no token that can be chosen, expected at least one");
+    }
+    const auto id = o_.temperature == 0.0F ? likeliest : drawn(likeliest);
+    token = {id, log_probability(id)};
+    tell_top();
+    return {};
   }
 
  private:
@@ -107,31 +63,22 @@ class Draw {
     return static_cast<double>(x > kNever ? x : kNever);
   }
 
-  /// That of a token that was seen.
-  [[nodiscard]] double penalized(std::int32_t id) const noexcept {
-    const auto penalty = static_cast<double>(o_.repetition_penalty);
-    return logit(id) > 0.0 ? logit(id) / penalty : logit(id) * penalty;
-  }
-
-  /// f(id) for each token that was seen, once or more, if there is a penalty.
-  template <class F>
-  void each_seen(const F& f) const noexcept {
-    for (Index i = 0; penalizes_ && i < args_.seen.extent(0); ++i) {
-      f(*args_.seen.at(i));
-    }
-  }
-
-  /// p_: the logits, those of tokens that were seen less likely.
-  void fill_logits() noexcept {
+  /// p_: the logits as they were given.
+  void fill_given() noexcept {
     for (Index i = 0; i < v_; ++i) {
       p_[i] = logit(i);
     }
-    each_seen([&](std::int32_t id) { p_[id] = penalized(id); });
+  }
+  /// Those of which a token is chosen.
+  void fill_logits() noexcept {
+    fill_given();
+    changed_.each([&](std::int32_t id, double z) { p_[id] = z; });
+    changed_.each_forbidden([&](Index id) { p_[id] = static_cast<double>(kNever); });
   }
 
-  /// The most likely token. With penalties p_ has the logits then.
+  /// The most likely token. If logits have changed, p_ has all of them then.
   std::int32_t most_likely() noexcept {
-    if (!penalizes_) {
+    if (!changed_.any()) {
       const float* const x = args_.logits.data;
       return static_cast<std::int32_t>(std::find(x, x + v_, static_cast<float>(most_)) - x);
     }
@@ -139,13 +86,14 @@ class Draw {
     return static_cast<std::int32_t>(std::max_element(p_, p_ + v_) - p_);
   }
 
-  std::int32_t drawn() noexcept {
-    const double most = penalizes_ ? p_[most_likely()] : most_;
+  /// `likeliest` is that of most_likely().
+  std::int32_t drawn(std::int32_t likeliest) noexcept {
+    const double most = changed_.any() ? p_[likeliest] : most_;
     if (o_.top_k == 0 || o_.top_k >= v_) {
       return drawn_of_all(most);
     }
-    if (!penalizes_) {
-      fill_logits();
+    if (!changed_.any()) {
+      fill_given();
     }
     const Index count = keep_top_k(collect(std::numeric_limits<double>::lowest()));
     for (Index i = 0; i < count; ++i) {  // from here on probabilities, in units of the greatest
@@ -158,9 +106,10 @@ class Draw {
   std::int32_t drawn_of_all(double most) noexcept {
     const auto temperature = static_cast<double>(o_.temperature);
     double all = exponentials(most, kLog2E / temperature);
-    each_seen(
-        [&](std::int32_t id) { p_[id] = natural_power((penalized(id) - most) / temperature); });
-    if (penalizes_) {
+    changed_.each(
+        [&](std::int32_t id, double z) { p_[id] = natural_power((z - most) / temperature); });
+    changed_.each_forbidden([&](Index id) { p_[id] = 0.0; });
+    if (changed_.any()) {
       all = sum_until(std::numeric_limits<double>::infinity()).sum;
     } else if (o_.temperature == 1.0F) {
       sum_ = all;
@@ -295,10 +244,26 @@ class Draw {
   }
 
   /// ln p = x - m - ln of the sum of all e^(x_i - m), with m the greatest logit.
-  [[nodiscard]] float log_probability(std::int32_t id) const noexcept {
-    const double sum = sum_ > 0.0 ? sum_ : exponentials(most_, kLog2E);
+  [[nodiscard]] float log_probability(std::int32_t id) noexcept {
+    sum_ = sum_ > 0.0 ? sum_ : exponentials(most_, kLog2E);
     constexpr auto kLowest = static_cast<double>(std::numeric_limits<float>::lowest());
-    return static_cast<float>(std::max(logit(id) - most_ - natural_log(sum), kLowest));
+    return static_cast<float>(std::max(logit(id) - most_ - natural_log(sum_), kLowest));
+  }
+
+  /// The likeliest tokens by the logits as they were given. After log_probability(), which leaves p_ free and knows the sum.
+  void tell_top() noexcept {
+    const Index n = args_.top_ids.extent(0);
+    if (n == 0) {
+      return;
+    }
+    fill_given();
+    std::iota(ids_, ids_ + v_, 0);
+    rank(n, v_);
+    for (Index i = 0; i < n; ++i) {
+      args_.top_ids.data[i] = ids_[i];
+      args_.top_log_probabilities.data[i] =
+          logit(ids_[i]) > static_cast<double>(kNever) ? log_probability(ids_[i]) : kNever;
+    }
   }
 
   const SamplingArgs& args_;
@@ -306,34 +271,25 @@ class Draw {
   const kernels::KernelTable& table_;
   Index v_;
   double most_;
-  bool penalizes_;
   double* p_;
   std::int32_t* ids_;
+  ChangedLogits changed_;
   double sum_ = 0.0;  ///< of log_probability(), where it is known
 };
 
 }  // namespace
 
 Status sample(const SamplingArgs& args, Workspace& workspace, SampledToken& token) noexcept {
-  QKV_RETURN_IF_ERROR(check_array(kSample, "logits", args.logits, {kAny}));
-  const Index v = args.logits.extent(0);
-  if (v < 1 || v > std::numeric_limits<std::int32_t>::max()) {
-    return refuse(StatusCode::kShapeMismatch, kSample, "@logits is {}, expected at least one",
-                  Extents(args.logits));
-  }
-  if (!args.seen.absent()) {
-    QKV_RETURN_IF_ERROR(check_array(kSample, "seen", args.seen, {kAny}));
-    QKV_RETURN_IF_ERROR(check_ids(kSample, "seen", args.seen, v));
-  }
-  QKV_RETURN_IF_ERROR(check_options(args.options));
+  QKV_RETURN_IF_ERROR(check_sampling(args));
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kSample, table));
   float most = 0.0F;
   QKV_RETURN_IF_ERROR(check_logits(*table, args.logits, most));
+  const Index v = args.logits.extent(0);
   QKV_RETURN_IF_ERROR(
-      workspace.begin(Workspace::padded(capped_product(v, 2)) + Workspace::padded(capped(v))));
-  token = Draw({args, *table, most}, workspace).token();
-  return {};
+      workspace.begin(capped_sum({Workspace::padded(capped_product(v, 2)),
+                                  Workspace::padded(capped(v)), ChangedLogits::floats(args)})));
+  return Draw({args, *table, most}, workspace).token(token);
 }
 
 }  // namespace qkv

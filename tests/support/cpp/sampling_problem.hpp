@@ -18,12 +18,26 @@ struct Choice {
   std::vector<float> logits;
   SamplingOptions options = {};
   std::vector<std::int32_t> seen = {};
+  std::vector<std::int32_t> bias_ids = {};
+  std::vector<float> biases = {};
+  std::vector<std::int32_t> allowed = {};  ///< words of 32 bits; none: all
+
+  [[nodiscard]] bool allows(std::size_t id) const {
+    return allowed.empty() || (static_cast<std::uint32_t>(allowed[id / 32]) >> id % 32 & 1U) != 0;
+  }
 
   [[nodiscard]] SamplingArgs args() const {
     SamplingArgs made;
     made.logits = {logits.data(), {static_cast<Index>(logits.size())}};
     if (!seen.empty()) {
       made.seen = {seen.data(), {static_cast<Index>(seen.size())}};
+    }
+    if (!bias_ids.empty()) {
+      made.bias_ids = {bias_ids.data(), {static_cast<Index>(bias_ids.size())}};
+      made.biases = {biases.data(), {static_cast<Index>(biases.size())}};
+    }
+    if (!allowed.empty()) {
+      made.allowed = {allowed.data(), {static_cast<Index>(allowed.size())}};
     }
     made.options = options;
     return made;
@@ -47,20 +61,42 @@ struct Candidate {
   double z, probability;
 };
 
-/// What is left after penalty, temperature, top_k, top_p and min_p, the most likely first; by the rules of the header.
+/// The words of a mask of v tokens that allows these.
+inline std::vector<std::int32_t> mask_of(Index v, const std::vector<std::int32_t>& ids) {
+  std::vector<std::int32_t> words(static_cast<std::size_t>((v + 31) / 32));
+  for (const std::int32_t id : ids) {
+    auto& word = words[static_cast<std::size_t>(id / 32)];
+    word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) | 1U << id % 32);
+  }
+  return words;
+}
+
+/// The logit of a token after biases, penalties and mask, by the rules of the header; NaN as -infinity.
+inline double changed_logit(const Choice& c, std::size_t i) {
+  const auto id = static_cast<std::int32_t>(i);
+  const SamplingOptions& o = c.options;
+  auto z = static_cast<double>(c.logits[i]);
+  for (std::size_t k = 0; k < c.bias_ids.size(); ++k) {
+    z += c.bias_ids[k] == id ? static_cast<double>(c.biases[k]) : 0;
+  }
+  const auto count = std::count(c.seen.begin(), c.seen.end(), id);
+  if (count > 0) {
+    const auto penalty = static_cast<double>(o.repetition_penalty);
+    z = z > 0 ? z / penalty : z * penalty;
+    z -= static_cast<double>(count) * static_cast<double>(o.frequency_penalty);
+    z -= static_cast<double>(o.presence_penalty);
+  }
+  return c.allows(i) && z > -INFINITY ? z : -INFINITY;
+}
+
+/// What is left after biases, penalties, mask, temperature, top_k, top_p and min_p, the most likely first; by the rules of the header.
 inline std::vector<Candidate> candidates(const Choice& c) {
-  const std::set<std::int32_t> seen(c.seen.begin(), c.seen.end());
   const SamplingOptions& o = c.options;
   std::vector<Candidate> all;
   for (std::size_t i = 0; i < c.logits.size(); ++i) {
-    const auto id = static_cast<std::int32_t>(i);
-    auto z = static_cast<double>(c.logits[i]);
-    if (seen.contains(id)) {
-      const auto penalty = static_cast<double>(o.repetition_penalty);
-      z = z > 0 ? z / penalty : z * penalty;
-    }
-    if (z > -INFINITY) {  // not NaN either
-      all.push_back({id, z / static_cast<double>(o.temperature), 0});
+    const double z = changed_logit(c, i);
+    if (z > -INFINITY) {
+      all.push_back({static_cast<std::int32_t>(i), z / static_cast<double>(o.temperature), 0});
     }
   }
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {

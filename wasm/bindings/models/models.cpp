@@ -28,8 +28,34 @@ SamplingOptions sampling_options(const SamplingFields& given) noexcept {
           .top_p = static_cast<float>(given.top_p),
           .min_p = static_cast<float>(given.min_p),
           .repetition_penalty = static_cast<float>(given.repetition_penalty),
+          .frequency_penalty = static_cast<float>(given.frequency_penalty),
+          .presence_penalty = static_cast<float>(given.presence_penalty),
           .seed = static_cast<std::uint64_t>(given.seed),
           .step = static_cast<std::uint64_t>(given.step)};
+}
+
+/// Chooses a token and tells it.
+Status choose(const TensorView<const float>& logits, const SamplingFields& sampling,
+              const ChoiceFields& given, const Array<float>& found) noexcept {
+  TensorView<std::int32_t> top_ids;
+  const TensorView<float> top = given.top_ids;
+  if (!top.absent()) {
+    top_ids = {reinterpret_cast<std::int32_t*>(top.data), {top.extent(0)}};
+  }
+  SampledToken token;
+  const Status status = sample({.logits = logits,
+                                .seen = given.seen,
+                                .options = sampling_options(sampling),
+                                .bias_ids = given.bias_ids,
+                                .biases = given.biases,
+                                .allowed = given.allowed,
+                                .top_ids = top_ids,
+                                .top_log_probabilities = given.top_log_probabilities},
+                               scratch(), token);
+  if (status.ok()) {
+    tell(found, {static_cast<double>(token.id), static_cast<double>(token.log_probability)});
+  }
+  return status;
 }
 
 }  // namespace
@@ -150,18 +176,18 @@ Status generateToken(const GenerateTokenFields& given) noexcept {
   if (!status.ok()) {
     return status;
   }
-  SampledToken token;
-  status = sample({.logits = {logits, {vocabulary}},
-                   .seen = given.seen,
-                   .options = sampling_options(given.sampling)},
-                  scratch(), token);
+  const TensorView<const float> row(logits, {vocabulary});
+  status = choose(row, given.sampling, given.choice, given.found);
   if (!status.ok()) {
     // The session is as it was, like everything else after an error.
     const Status shortened = session.truncate(length);
     return shortened.ok() ? status : shortened;
   }
-  tell(given.found, {static_cast<double>(token.id), static_cast<double>(token.log_probability)});
   return {};
+}
+
+Status sampleToken(const SampleTokenFields& given) noexcept {
+  return choose(given.logits, given.sampling, given.choice, given.found);
 }
 
 Status createSession(const CreateSessionFields& given) noexcept {

@@ -96,8 +96,23 @@ export const groups = /** @type {const} */ ({
     topP: 'number',
     minP: 'number',
     repetitionPenalty: 'number',
+    frequencyPenalty: 'number',
+    presencePenalty: 'number',
     seed: 'number',
     step: 'number',
+  },
+  // What a choice of a token reads and writes beside logits; all may be left out.
+  choice: {
+    // Tokens so far, which the penalties are for.
+    seen: 'ints',
+    // Tokens, and what is added to the logit of each.
+    biasIds: 'ints',
+    biases: 'floats',
+    // A bit for each token, in words of 32.
+    allowed: 'ints',
+    // The likeliest tokens (int32), and the logarithms of their probabilities: as many as `topIds` has elements.
+    topIds: 'results',
+    topLogProbabilities: 'results',
   },
 });
 
@@ -206,8 +221,17 @@ export const operators = /** @type {const} */ ({
       ids: 'ints',
       session: { object: 'Conversation' },
       sites: { group: 'modelSites' },
-      seen: 'ints',
       sampling: { group: 'sampling' },
+      choice: { group: 'choice' },
+      found: 'results',
+    },
+  },
+  // The same of logits that the caller has, [vocabulary].
+  sampleToken: {
+    fields: {
+      logits: 'floats',
+      sampling: { group: 'sampling' },
+      choice: { group: 'choice' },
       found: 'results',
     },
   },

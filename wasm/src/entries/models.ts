@@ -15,6 +15,7 @@ import type {
   Tokenizer,
   TokenizerJson,
 } from '../api/model-types.js';
+import type { SampledToken, SamplingOptions, TokenLogits } from '../api/sampling-types.js';
 import type { NdArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
 import { readPart } from '../memory/abi-part.js';
@@ -24,6 +25,7 @@ import { written } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import * as creating from '../models/create.js';
 import * as loading from '../models/load.js';
+import * as sampling from '../models/sample.js';
 import * as llama2c from '../models/tokenizers/llama2c-tokenizer.js';
 import { charactersTokenizer as charactersOf } from '../models/tokenizers/characters-tokenizer.js';
 import * as huggingFace from '../models/tokenizers/hugging-face-tokenizer.js';
@@ -33,6 +35,7 @@ export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/inspect-types.js';
 export type * from '../api/model-types.js';
+export type * from '../api/sampling-types.js';
 
 const { operators } = readPart(QKV_MODELS_ABI);
 
@@ -97,6 +100,17 @@ export async function load<Head extends boolean = true>(
   const model: unknown = await loading.load(instanceOf('load', engine), source, options);
   return model as LanguageModel<Head>;
 }
+
+/**
+ * Chooses a token from logits, as `generate` does: biases, repetition penalty, frequency and presence penalty, `allowed`,
+ * temperature, `topK`, `topP`, `minP` in this order, then a draw from what is left. NaN and -Infinity are never chosen. The same
+ * logits and options choose the same token on every engine.
+ *
+ * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range` (a token that the logits do not have, no token that may
+ * be chosen), `out_of_memory`, `disposed`
+ */
+export const sample = (engine: Qkv, logits: TokenLogits, options?: SamplingOptions): SampledToken =>
+  sampling.sample(instanceOf('sample', engine), logits, options);
 
 /** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
 export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>

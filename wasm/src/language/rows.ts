@@ -18,12 +18,12 @@ function asList(fn: string, name: string, value: ArrayLike<number>): unknown {
   });
 }
 
-/** `length` whole numbers. */
+/** Whole numbers, `length` of them if that is known. */
 export const checkWhole = (
   fn: string,
   name: string,
   given: ArrayLike<number>,
-  length: number,
+  length?: number,
 ): Input => requireIntegers(fn, name, asList(fn, name, given) as Integers, length);
 
 /** Rows of whole numbers, [batch, n] with n of at least 1, in row-major order. */

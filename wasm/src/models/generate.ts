@@ -36,7 +36,7 @@ const pieceTokens = 240;
 /** Most texts or tokens that end it. */
 const mostStops = 1000;
 
-type Sampling = Group<'sampling'>;
+type Sampling = Omit<Group<'sampling'>, 'frequencyPenalty' | 'presencePenalty'>;
 
 /** The tokens of a prompt, and how many may follow. */
 interface Prompt {
@@ -249,8 +249,11 @@ class Passes {
     readInto(fn, this.#session, ids.length, () => {
       call.run('generateToken', {
         ...fields(),
-        sampling: { ...this.#request.sampling, step: this.#steps },
-        seen: call.input(this.#seen?.input),
+        sampling: {
+          ...this.#request.sampling,
+          ...{ step: this.#steps, frequencyPenalty: 0, presencePenalty: 0 },
+        },
+        choice: { seen: call.input(this.#seen?.input) },
         found: slot,
       });
     });

@@ -52,6 +52,7 @@ export const modelTargets = named([
   { says: 'LanguageModel.save', method: 'save', of: llama, args: [] },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: [[1, 2, 3], { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: ['abc', { maxTokens: 3, stop: ['ab', 'c'], stopTokens: [4, 5], session }], optionsAt: 1, options: generate },
+  { says: 'sample', method: 'sample', of: made('package'), args: [made('self'), randomArray([40], 5).data, { ...sampling, frequencyPenalty: 0.5, seen: [1, 2], logitBias: { 3: 1 }, allowed: Uint32Array.of(12, 255), topLogProbabilities: 3 }], optionsAt: 2, options: [...Object.keys(sampling), 'frequencyPenalty', 'presencePenalty', 'step', 'seen', 'logitBias', 'allowed', 'topLogProbabilities'] },
   { says: 'LanguageModel.session', method: 'session', of: llama, args: [{ batch: 2, capacity: 5, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format'] },
   { says: 'LanguageModel.session', method: 'session', of: pair, args: [{ source: [1, 2, 3, 4], batch: 2, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format', 'source', 'plain'] },
   { says: 'LanguageModel.generate', method: 'generate', of: pair, args: [Int32Array.of(1, 2, 3), { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },

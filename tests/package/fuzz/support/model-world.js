@@ -1,5 +1,5 @@
 // Worlds with language models, and with trainers.
-import { charactersTokenizer, create, load } from 'qkv/models';
+import { charactersTokenizer, create, load, sample } from 'qkv/models';
 import { kinds, pairs } from '../../../support/js/model-kinds.js';
 import { randomWeights } from '../../../support/js/model-oracle.js';
 import { World } from './world.js';
@@ -12,7 +12,7 @@ export class ModelWorld extends World {
 
   /** What has the functions that make models. */
   package() {
-    return { create, load };
+    return { create, load, sample };
   }
   self() {
     return this.engine;

@@ -3,7 +3,7 @@ import { zeros } from '../../../support/js/arrays.js';
 import { checkpoint, checkpointConfig } from '../../../support/js/checkpoints.js';
 import { kinds as models, rowsOf } from '../../../support/js/model-kinds.js';
 import { randomWeights } from '../../../support/js/model-oracle.js';
-import { create, load } from 'qkv/models';
+import { create, load, sample } from 'qkv/models';
 import {
   all,
   boolean,
@@ -15,6 +15,7 @@ import {
   refusal,
   refused,
   required,
+  shown,
   whole,
 } from '../../node/bad-input/kinds.js';
 import { modelConfig, modelConfigKinds } from '../../node/bad-input/model-config.js';
@@ -269,6 +270,68 @@ const generateTable = method(
   },
 );
 
+const sampleTable = {
+  ...{ method: 'sample', says: 'sample' },
+  base: ({ engine }) => ({ engine, logits: new Float32Array(40), options: {} }),
+  call: (_, { engine, logits, options: of }) => sample(engine, logits, of),
+  kinds: {
+    engine: engineKind,
+    logits: (name) => [
+      ...noneOf(
+        name,
+        invalid,
+        [undefined, null, 3, 'x', {}, [1, 2]],
+        '{ data: Float32Array, shape }',
+      ),
+      refused(new Float32Array(0), shapes, 'logits is [0]', '[vocabulary]'),
+      refused(zeros([2, 40]), shapes, 'logits is [2,40]', 'those of one token'),
+    ],
+    options: options('topK', 'topk'),
+    'options.temperature': number([-1, range, 'at least 0']),
+    'options.topK': whole(0, most, '0 to'),
+    'options.topP': number([0, range, '(0, 1]'], [1.1, range, '(0, 1]'], [-1, range, '(0, 1]']),
+    'options.minP': number([-0.1, range, '[0, 1]'], [2, range, '[0, 1]']),
+    'options.repetitionPenalty': number([0, range, 'above 0'], [-1, range, 'above 0']),
+    'options.frequencyPenalty': number(),
+    'options.presencePenalty': number(),
+    'options.seed': seed,
+    'options.step': seed,
+    'options.seen': wholes({ end: 40 }),
+    'options.logitBias': (name) => [
+      ...noneOf(name, invalid, [null, 3, 'x', [], new Map(), () => 1], 'a number for each token'),
+      refused({ 40: 1 }, range, 'a token of logitBias is 40', '0 to 39'),
+      ...['-1', '1e1', '', '0.5', 'a'].map((key) =>
+        refused(
+          { [key]: 1 },
+          invalid,
+          `a token of logitBias is ${JSON.stringify(key)}`,
+          'a whole number',
+        ),
+      ),
+      ...[undefined, null, '1', NaN, Infinity, 1e300].map((value) =>
+        refused({ 3: value }, invalid, `logitBias[3] is ${shown(value)}`, 'finite'),
+      ),
+    ],
+    'options.allowed': (name) => [
+      ...noneOf(
+        name,
+        invalid,
+        [null, 3, [1, 2], new Int32Array(2), new Float32Array(2)],
+        'a Uint32Array of 2 words',
+      ),
+      ...[0, 1, 3].map((count) =>
+        refused(
+          new Uint32Array(count).fill(1),
+          shapes,
+          `allowed has ${count} words`,
+          '2 for a vocabulary of 40',
+        ),
+      ),
+    ],
+    'options.topLogProbabilities': whole(0, 40, '0 to 40'),
+  },
+};
+
 const lossTable = method(
   'loss',
   { ids, options: {} },
@@ -408,6 +471,7 @@ const lensTable = method(
 );
 
 export const modelTables = [
+  sampleTable,
   ...[attributeTable, sweepTable, headScoresTable, normWeightsTable, lensTable],
   ...[createTable, loadTable, forwardTable, sessionTable, generateTable, lossTable],
   ...[embedTable, saveTable, truncateTable],

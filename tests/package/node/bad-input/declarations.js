@@ -6,6 +6,7 @@ import { root } from '../../../support/js/files.js';
 /** Types that are one argument, however many properties they have. */
 const leaves = new Set([
   ...['NdArray', 'NdMask', 'Tensor', 'KvCache', 'Float32Array', 'Int32Array', 'Uint8Array'],
+  'Uint32Array',
   ...['ArrayLike'],
   ...['URL', 'Response', 'Promise', 'Module', 'ArrayBuffer', 'ArrayBufferView', 'DataView'],
   ...['Blob', 'AbortSignal', 'Qkv', 'Session', 'Tokenizer'],
