@@ -93,6 +93,30 @@ TEST_CASE("LanguageModel: edits of every site of every family do what the formul
   }
 }
 
+TEST_CASE(
+    "LanguageModel: sites of int8 weights are those of d q, with activations rounded by half a "
+    "step",
+    "[model][site]") {
+  std::uint64_t seed = 380;
+  for (const char* name : {"gpt2", "llama", "gemma2", "bert", "qwen3", "olmo2"}) {
+    CAPTURE(name);
+    const ModelWeights weights(family(name), ++seed);
+    const ModelTokens tokens = tokens_of(weights.config(), seed);
+    const LanguageModel model = weights.make(WeightFormat::kInt8);
+    const oracle::Model kept = weights.exact(WeightFormat::kInt8);
+    const Rounding rounding{.int8_activations = true};
+    SiteOracle(kept, tokens, {}, {}, rounding)
+        .compare("model, int8 sites", SitePass(model, tokens, {}).sites);
+    std::vector<SomeEdit> some;
+    some.emplace_back(model, tokens, SitePlace{ModelSite::kZ, 0}, ++seed);
+    some.emplace_back(model, tokens, SitePlace{ModelSite::kResidual, 0}, ++seed);
+    some.emplace_back(model, tokens, SitePlace{ModelSite::kNeurons, 1}, ++seed);
+    const std::vector<ModelEdit> edits = list_of(some);
+    SiteOracle(kept, tokens, edits, {}, rounding)
+        .compare("model, int8 edited", SitePass(model, tokens, edits).sites);
+  }
+}
+
 TEST_CASE("LanguageModel: edits of one place act in the order of the list", "[model][site]") {
   const ModelWeights weights(family("llama"), 310);
   const ModelTokens tokens = tokens_of(weights.config(), 310);

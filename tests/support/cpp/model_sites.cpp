@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "bounds.hpp"
-#include "language_model_check.hpp"
 
 namespace qkv::test {
 namespace {
@@ -178,11 +177,16 @@ std::vector<float> SiteArrays::all() const {
 }
 
 SiteOracle::SiteOracle(const oracle::Model& model, const ModelTokens& tokens,
-                       const std::vector<ModelEdit>& edits, const oracle::Pass& given)
-    : length_(tokens.length), exact_(to_size(tokens.batch)), draws_(exact_.size()) {
+                       const std::vector<ModelEdit>& edits, const oracle::Pass& given,
+                       const Rounding& rounding)
+
+    : length_(tokens.length),
+      meaningful_(!rounding.int8_activations),
+      exact_(to_size(tokens.batch)),
+      draws_(exact_.size()) {
   Random random(99);
   oracle::Model moved = model;
-  moved.noise = noise_of({}, random);
+  moved.noise = noise_of(rounding, random);
   for (Index b = 0; b < tokens.batch; ++b) {
     oracle::Pass pass = given;
     pass.length = tokens.lengths.empty() ? -1 : tokens.lengths[to_size(b)];
@@ -231,7 +235,8 @@ void SiteOracle::compare(const std::string& name, const SiteArrays& found, Model
               CHECK(number == x);
             } else {
               const double sums = embedded ? 0x1p-20 * std::max(1.0, std::abs(x)) : 0.0;
-              quantity.add(number, x, 3 * moved_.at(place) + 4 * bounds::kU + sums, 1.0);
+              quantity.add(number, x, 3 * moved_.at(place) + 4 * bounds::kU + sums,
+                           meaningful_ ? 1.0 : 0.0);
             }
           }
         }

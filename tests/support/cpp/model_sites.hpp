@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "language_model_check.hpp"
 #include "language_model_problem.hpp"
 
 namespace qkv::test {
@@ -41,7 +42,8 @@ class SiteOracle {
  public:
   using Arrays = std::map<SitePlace, std::map<Index, oracle::Rows>>;
   SiteOracle(const oracle::Model& model, const ModelTokens& tokens,
-             const std::vector<ModelEdit>& edits, const oracle::Pass& pass = {});
+             const std::vector<ModelEdit>& edits, const oracle::Pass& pass = {},
+             const Rounding& rounding = {});
   /// Asserts that all readings, of tokens [rows.begin, rows.end) of the row, are within the bound of forward().
   void compare(const std::string& name, const SiteArrays& found, ModelRange rows = {}) const;
   /// Of batch row b.
@@ -55,6 +57,7 @@ class SiteOracle {
 
  private:
   Index length_;
+  bool meaningful_;  ///< whether bounds are to be small beside the numbers
   std::vector<Arrays> exact_;
   std::vector<std::vector<Arrays>> draws_;
   std::map<SitePlace, double> moved_;
