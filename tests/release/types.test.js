@@ -84,7 +84,7 @@ const exported = {
   '.': ofEngines,
   './inline': ofEngines,
   './models': `${ofModels} ${ofMicroscope} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
-    QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
+    QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
     huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random sample toNested zeros`,
   './train': `${ofEngines} ${ofModels} ActivationKind AttentionGradients AttentionNeeds Batch CrossEntropy
     CrossEntropyOptions EvaluationResult GateGradients GateKind GruBackwardOptions GruGradients GruOptions GruWeights

@@ -40,9 +40,10 @@ function shapeAt(site, { numHeads, numKvHeads, dK, dModel, dFeedForward }) {
   return ofSite[site] ?? rows(dModel);
 }
 
-/** Every place, of both layers, is what the formulas say. */
+/** Every place, of all layers, is what the formulas say. */
 function expectSites(activations, sites, config, filled) {
-  const places = [...placesOf(config).flatMap((site) => [[site, 0], [site, 1]]), ['embed'], ['final']]; // prettier-ignore
+  const layers = Array.from({ length: config.numLayers }, (_, layer) => layer);
+  const places = [...placesOf(config).flatMap((site) => layers.map((layer) => [site, layer])), ['embed'], ['final']]; // prettier-ignore
   for (const [site, layer] of places) {
     const { data, shape } = activations.get(site, layer);
     const expected = sites.arrays.get(`${site} ${layer ?? 0}`);
@@ -117,6 +118,48 @@ for (const [name, config] of Object.entries({ ...kinds, ...pairs })) {
   });
 }
 
+for (const [name, config] of Object.entries(pairs)) {
+  describe(`places of the encoder of ${name}`, () => {
+    const weights = randomWeights(config, 5);
+    const model = create(engine, config, weights);
+    after(() => model.dispose());
+    const ids = rowsOf(config, batch * 3);
+    const source = rowsOf(config, batch * tokens, 2);
+    const alone = { ...config, numLayers: config.encoderLayers, encoderLayers: 0 };
+    const read = [...placesOf(alone), 'embed', 'final'].map((site) => ({ site }));
+
+    test(`${name}: what the encoder does for a session is what the formulas say`, () => {
+      const session = model.session({ batch, source, read });
+      const { sourceSites } = modelForward(config, weights, ids, { batch, source });
+      expectSites(session.activations, sourceSites, alone, model.config);
+      session.dispose();
+    });
+
+    test(`${name}: changes of the encoder's pass, alone and together, reach the decoder`, () => {
+      const edits = editsOf(alone, model.config).filter(({ layer = 0 }) => layer < alone.numLayers);
+      for (const edit of [...edits.map((one) => [one]), edits]) {
+        const session = model.session({ batch, source, read, edit });
+        const { hidden } = model.forward(ids, { batch, session, hidden: true });
+        const expected = modelForward(config, weights, ids, { batch, source, sourceEdit: edit });
+        expectSites(session.activations, expected.sourceSites, alone, model.config);
+        const size = sizeIn(expected.hidden);
+        expectClose(hidden.data, expected.hidden, boundOf(config, size), { size });
+        session.dispose();
+      }
+    });
+
+    test(`${name}: without read a session has no activations, and readings change no bit`, () => {
+      const [plain, session] = [model.session({ batch, source }), model.session({ batch, source, read })]; // prettier-ignore
+      assert.equal('activations' in plain, false);
+      const [one, other] = [plain, session].map((each) =>
+        model.forward(ids, { batch, session: each }),
+      );
+      expectSame(other.logits.data, one.logits.data);
+      for (const each of [plain, session]) each.dispose();
+    });
+  });
+}
+
 describe('places of a pass', () => {
   const config = kinds.gpt2;
   const weights = randomWeights(config, 5);
@@ -151,6 +194,32 @@ describe('places of a pass', () => {
     for (let n = 0; n < batch * 4; ++n) {
       const from = row(Math.floor(n / 4), n % 4, 4);
       expectSame(part.data.slice(n * 8, n * 8 + 8), all.data.slice(from, from + 8));
+    }
+  });
+
+  test('an edge that is cut without a head is cut in all, by scores and by weights', () => {
+    const edge = { layer: 1, rows: [6, 7], keys: [2, 3] };
+    const read = [{ site: 'weights', layers: [1] }];
+    const plain = model.forward(ids, { batch, read }).activations.get('weights', 1).data;
+    const cuts = [{ ...edge, site: 'scores', value: -Infinity }, { ...edge, site: 'weights', value: 0 }]; // prettier-ignore
+    for (const cut of cuts) {
+      const edit = [cut];
+      const { activations, logits } = model.forward(ids, { batch, read, edit });
+      const { data, shape } = activations.get('weights', 1);
+      assert.deepEqual(shape, [batch, 4, tokens, tokens]);
+      data.forEach((w, at) => {
+        const [key, row] = [at % tokens, Math.floor(at / tokens) % tokens];
+        if (row !== 6) assert.equal(w, plain[at]);
+        else if (key === 2) assert.equal(w, 0);
+        else if (key < 6)
+          assert.ok(
+            cut.site === 'scores' ? w > plain[at] : Math.abs(w - plain[at]) < 1e-6,
+            `${at}`,
+          );
+      });
+      const expected = modelForward(config, weights, ids, { batch, edit }).logits;
+      const size = sizeIn(expected);
+      expectClose(logits.data, expected, boundOf(config, size), { size });
     }
   });
 

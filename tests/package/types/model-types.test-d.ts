@@ -46,6 +46,7 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
   const { rows, ...single } = inspect;
   const ofSession = every<models.SessionOptions>()({
     ...{ batch: 1, capacity: 1, format: 'bf16', source: [1], plain: true },
+    ...{ read: [{ site: 'q' as const }], edit: [{ site: 'embed' as const, scale: 2 }] },
   });
   const session: Session = model.session(ofSession);
   const read = every<models.Read>()({ site: 'z', layers: [0], rows: [0, 1] as const });
@@ -153,6 +154,13 @@ export async function places(model: LanguageModel, session: Session): Promise<un
   });
   const z: readonly [number, number, number, number] = activations.get('z', 1).shape;
   const final: readonly [number, number, number] = activations.get('final').shape;
+  const own = model.session({ source: 'x', read: [{ site: 'weights' }], edit: [] });
+  const seen: readonly [number, number, number, number] = own.activations.get('weights', 0).shape;
+  // @ts-expect-error what was not asked for is not there
+  own.activations.get('q', 0);
+  // @ts-expect-error a session without `read` may have nothing
+  model.session({ source: 'x' }).activations.get('z', 0);
+  console.log(seen, own.capacity);
   // @ts-expect-error what was not asked for is not there
   activations.get('q', 0);
   // @ts-expect-error without `read` there is nothing
@@ -181,7 +189,7 @@ export async function places(model: LanguageModel, session: Session): Promise<un
   const value: number | undefined = parts[0]?.value;
   const sweeping = every<models.SweepOptions>()({
     ...{ clean: 'x', corrupt: [1], answer: 1, instead: 2, site: 'neurons', layer: 0, block: 4 },
-    ...{ with: { mean: 'x' }, signal: new AbortController().signal },
+    ...{ with: { mean: 'x' }, edit: [], signal: new AbortController().signal },
     onProgress: ({ done, of }: models.SweepProgress) => console.log(done / of),
   });
   const { grid, clean, corrupt } = await model.sweep(sweeping);
@@ -193,7 +201,9 @@ export async function places(model: LanguageModel, session: Session): Promise<un
     ...{ layer: 0, rows: [0, 1] as const, session },
   });
   const [heads] = model.normWeights('x', weighing).shape;
-  const looking = every<models.LensOptions<Session>>()({ top: 1, layers: [0], session });
+  const looking = every<models.LensOptions<Session>>()({
+    ...{ top: 1, layers: [0], edit: [], session },
+  });
   const guess: models.Guess | undefined = model.lens('x', looking)[0]?.[0]?.[0];
   return [z, final, q, value, total, shape, clean, corrupt, numbers, heads, guess];
 }

@@ -12,6 +12,7 @@ import { init, serve } from 'qkv/worker';
 import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { rowsOf } from '../../support/js/model-kinds.js';
+import { families } from '../models/support/families.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime } from '../../support/js/patience.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
@@ -111,7 +112,10 @@ describe('a model in a worker', () => {
     assert.deepEqual(await remote.normWeights(ids, of), local.normWeights(ids, of));
     assert.deepEqual(await remote.headScores({ seed: 4 }), local.headScores({ seed: 4 }));
     const corrupt = ids.map((id, i) => (i === 2 ? (id + 1) % 19 : id));
-    const sweep = { ...logits, clean: ids, corrupt, site: 'attention' };
+    const edit = [{ site: 'z', layer: 0, head: 1, value: 0 }];
+    assert.deepEqual(await remote.lens(ids, { edit }), local.lens(ids, { edit }));
+    assert.notDeepEqual(local.lens(ids, { edit }), local.lens(ids));
+    const sweep = { ...logits, clean: ids, corrupt, site: 'attention', edit };
     const [there, here] = [[], []];
     const swept = await remote.sweep({ ...sweep, onProgress: (now) => there.push(now) });
     assert.deepEqual(swept, await local.sweep({ ...sweep, onProgress: (now) => here.push(now) }));
@@ -121,6 +125,29 @@ describe('a model in a worker', () => {
     await remote.lens(ids, { session });
     assert.equal(session.length, ids.length);
     await session.dispose();
+  });
+
+  test('what an encoder does for a session is read and changed as on this thread', async () => {
+    const { tensors, config: hub } = families.t5();
+    const source = () => ({ config: hub, weights: safetensors(tensors) });
+    const [there, own] = [await away.loadModel(source()), await models.load(here, source())];
+    const read = [{ site: 'final' }, { site: 'weights', layers: [0] }];
+    const edit = [{ site: 'embed', rows: [1, 2], scale: 2 }];
+    const options = { source: [1, 2, 3], read, edit };
+    const [actual, expected] = [await there.session(options), own.session(options)];
+    for (const place of [['final'], ['weights', 0]]) {
+      const [is, should] = [actual, expected].map(({ activations }) => activations.get(...place));
+      expectSame(is.data, should.data, place[0]);
+      assert.deepEqual(is.shape, should.shape);
+    }
+    expectThrows(() => actual.activations.get('q', 0), 'Activations.get', 'out_of_range', '"q"');
+    const [one, other] = [await there.forward([1], { session: actual }), own.forward([1], { session: expected })]; // prettier-ignore
+    expectSame(one.logits.data, other.logits.data);
+    const without = await there.session({ source: [1, 2, 3] });
+    assert.equal('activations' in without, false);
+    assert.notDeepEqual((await there.forward([1], { session: without })).logits, one.logits);
+    await there.dispose();
+    own.dispose();
   });
 
   test('a sweep is given up, and the worker does the next call', async () => {

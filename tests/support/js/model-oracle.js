@@ -359,22 +359,26 @@ class Oracle {
 }
 
 /** What the encoder of a model makes of a source: a model of its own. */
-function encoded(config, weights, source, batch) {
+function encoded(config, weights, source, options) {
   const own = Object.entries(weights).flatMap(([name, array]) =>
     name.startsWith('encoder.') ? [[name.slice(8), array]] : [],
   );
   const arrays = { embedding: weights.embedding, ...Object.fromEntries(own) };
   const alone = { ...config, numLayers: config.encoderLayers, causal: false, head: false };
-  return modelForward(alone, arrays, source, { batch }).hidden;
+  return modelForward(alone, arrays, source, options);
 }
 
-/** logits, hidden and of each layer weights, entropy, residual, logits, q, k and v, for rows of ids; `sites` by place. */
+/**
+ * logits, hidden and of each layer weights, entropy, residual, logits, q, k and v, for rows of ids; `sites` by place, and `sourceSites` of
+ * the encoder, which `sourceEdit` changes.
+ */
 export function modelForward(config, weights, ids, options = {}) {
-  const { batch = 1, keyLengths, tokenTypes, ablate = [], source, edit } = options;
+  const { batch = 1, keyLengths, tokenTypes, ablate = [], source, edit, sourceEdit } = options;
   const sites = new Sites(edit);
   const oracle = new Oracle(config, weights);
   const tokens = ids.length / batch;
-  const read = source && encoded(config, weights, source, batch);
+  const encoder = source && encoded(config, weights, source, { batch, edit: sourceEdit });
+  const read = encoder?.hidden;
   const pass = { batch, tokens, keyLengths, tokenTypes, ablate, read, sites };
   let x = sites.rows('embed', 0, oracle.embed(Array.from(ids), pass), pass);
   const layers = [];
@@ -388,7 +392,8 @@ export function modelForward(config, weights, ids, options = {}) {
   }
   const hidden = oracle.last(x);
   sites.rows('final', 0, hidden, pass);
-  return { hidden, logits: hasLogits ? oracle.logits(hidden) : undefined, layers, sites };
+  const logits = hasLogits ? oracle.logits(hidden) : undefined;
+  return { hidden, logits, layers, sites, sourceSites: encoder?.sites };
 }
 
 /** ln of the probabilities of a row of logits. */

@@ -64,7 +64,8 @@ export interface Read {
  * x `scale`, then `value`, then + `add`: those of the three that are given, one at least. Edits of one place act in the order of the
  * list, after `inspect.ablate`.
  *
- * A cut edge of attention is `{ site: 'scores', layer, head, rows: [i, i + 1], keys: [j, j + 1], value: -Infinity }`, a removed head
+ * A cut edge of attention is `{ site: 'scores', layer, head, rows: [i, i + 1], keys: [j, j + 1], value: -Infinity }`, without `head` in
+ * all heads of the layer, a removed head
  * `{ site: 'z', layer, head, value: 0 }`, a steering vector `{ site: 'residual', layer, add: vector }`. Keys that the mask excludes stay
  * excluded, a row that is cut from all its keys has weights 0, and weights that are changed are not divided by their sum again.
  */
@@ -193,6 +194,12 @@ export interface SweepOptions {
         mean: string | ArrayLike<number>;
       }
     | undefined;
+  /**
+   * Activations to change in every pass, as in `forward`: of both prompts, of the text of `mean` as far as its tokens go, and of every
+   * patch, where what is restored is the last of the list. So the grid is that of the changed model. With `mean`, whose text has other
+   * tokens, numbers or vectors of the last axis.
+   */
+  edit?: readonly Edit[] | undefined;
   /** Ends it; it is rejected with the reason. */
   signal?: WebSignal | undefined;
   /** Called after each pass. */
@@ -260,6 +267,8 @@ export interface LensOptions<InSession = unknown> {
   top?: number | undefined;
   /** Counted from 0, each once. Default all. */
   layers?: readonly number[] | undefined;
+  /** As in `forward`: each layer guesses from the stream that the changes leave it. */
+  edit?: readonly Edit[] | undefined;
   /** As in `forward`; a model with an encoder needs one. */
   session?: InSession | undefined;
 }

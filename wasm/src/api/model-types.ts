@@ -301,7 +301,21 @@ export interface SessionOptions {
   source?: string | ArrayLike<number> | undefined;
   /** As in {@link GenerateOptions}, for a text of `source`. Default false. */
   plain?: boolean | undefined;
+  /**
+   * Of a model with an encoder: activations to read of its pass over the source, of any place but `'cross'`; layers are the encoder's,
+   * rows and keys the tokens of the source. The session has them as `activations`.
+   */
+  read?: readonly Read[] | undefined;
+  /** Of a model with an encoder: activations of its pass to change, likewise. Every token of the session attends to what comes of it. */
+  edit?: readonly Edit[] | undefined;
 }
+
+/** What {@link LanguageModel.session} returns for options of this type, sessions being of type `S`. */
+export type SessionOf<Options, S = Session> = Options extends unknown
+  ? [Said<Options, 'read'>] extends [readonly object[]]
+    ? With<S, Activated<Said<Options, 'read'>>>
+    : S
+  : never;
 
 /** Keys and values of one conversation, one cache for each layer. Memory grows with the tokens that it holds. */
 export interface Session {
@@ -311,6 +325,8 @@ export interface Session {
   readonly capacity: number;
   /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
+  /** With `read`: what was read of the encoder's pass. */
+  readonly activations?: Activations;
   /** Forgets all tokens from `length` on. @throws {@link QkvError} `out_of_range`, `invalid_argument`, `busy`, `disposed` */
   truncate(length: number): void;
   /** Gives the memory back; a generation that goes on in it is rejected with `disposed`. A second call does nothing. */
@@ -429,9 +445,10 @@ export interface LanguageModel<
   /**
    * Room for the keys and values of a conversation.
    *
-   * @throws {@link QkvError} `invalid_argument` for an encoder, and for a `source` without one or none with one, `out_of_range`, `out_of_memory`, `disposed`
+   * @throws {@link QkvError} `invalid_argument` for an encoder, for a `source`, `read` or `edit` without one and for no `source` with one,
+   * `shape_mismatch`, `out_of_range`, `unsupported` for a place that the encoder lacks, `out_of_memory`, `disposed`
    */
-  session(options?: SessionOptions): Session;
+  session<O extends Passing<O, SessionOptions> = SessionOptions>(options?: O): SessionOf<O>;
   /**
    * Tokens that follow a prompt, one at a time as they are asked for, with turns of the event loop between. Greedy unless a
    * temperature is given. Ends at `maxTokens`, a stop, or when there is no more room.

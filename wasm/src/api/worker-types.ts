@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
+  Activations,
   AttributeOptions,
   Attribution,
   Guess,
@@ -19,6 +20,8 @@ import type {
   LossOptions,
   OutputOf,
   Passing,
+  Session,
+  SessionOf,
   SessionOptions,
   Source,
   Tokenizer,
@@ -281,6 +284,8 @@ export interface AsyncSession extends InWorkerHandle {
   readonly capacity: number;
   /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
+  /** As {@link Session.activations}. */
+  readonly activations?: Activations;
   /** Forgets all tokens from `length` on. @throws as `Session.truncate` */
   truncate(length: number, options?: CallOptions): Promise<void>;
 }
@@ -310,7 +315,9 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
     options?: O,
   ): Promise<OutputOf<O, Head>>;
   /** As {@link LanguageModel.session}. */
-  session(options?: SessionOptions & CallOptions): Promise<AsyncSession>;
+  session<O extends Passing<O, SessionOptions & CallOptions> = SessionOptions & CallOptions>(
+    options?: O,
+  ): Promise<SessionOf<O, AsyncSession>>;
   /**
    * As {@link LanguageModel.generate}; what that refuses at once rejects the iteration here. A text needs a tokenizer in the
    * worker.

@@ -11,6 +11,7 @@ import type {
   OutputOf,
   Passing,
   Session,
+  SessionOf,
   SessionOptions,
   Token,
   TokenOf,
@@ -147,6 +148,7 @@ export class WasmLanguageModel implements LanguageModel {
     };
   }
 
+  session<O extends Passing<O, SessionOptions> = SessionOptions>(options?: O): SessionOf<O>;
   session(options: SessionOptions = {}): Session {
     return createSession('LanguageModel.session', this.#state, options);
   }

@@ -1,16 +1,16 @@
 // Conversations: the keys and values of the tokens so far.
 
 import { QkvError } from '../api/errors.js';
+import type { Activations } from '../api/inspect-types.js';
 import type { Session, SessionOptions } from '../api/model-types.js';
-import type { Input } from '../arguments/arrays.js';
-import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
+import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { describe, isRecord, takeOptions } from '../arguments/values.js';
-import { checkRows, found } from '../language/rows.js';
+import { found } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol, Handle } from '../memory/handle.js';
 import type { Address } from '../memory/raw.js';
 import type { ModelState } from './model-state.js';
-import { idsOf } from './text.js';
+import { sourceOf } from './source.js';
 
 /** What is behind a session. */
 export interface SessionState {
@@ -31,6 +31,7 @@ const all = new WeakMap<object, SessionState>();
 class WasmSession implements Session {
   declare readonly capacity: number;
   declare readonly bytes: number;
+  declare readonly activations?: Activations;
   readonly #state: SessionState;
 
   constructor(address: Address, rest: Omit<SessionState, 'handle' | 'length' | 'isBusy'>) {
@@ -140,50 +141,16 @@ export function sessionStateOf(fn: string, model: ModelState, session: unknown):
   return state;
 }
 
-/** Lets the encoder read the source of a session. */
-function encode(fn: string, model: ModelState, session: Address, source: Input): void {
-  const call = new Call(model.instance, fn);
-  const fields = { model: model.live(fn), source: call.input(source), session, sites: {} };
-  limited(undefined, () => {
-    call.run('encodeSource', fields);
-  });
-}
-
-/** The rows that the encoder of a model reads; none of a model without an encoder. */
-function sourceOf(fn: string, { spec }: ModelState, given: SessionOptions, batch: number) {
-  const { source, plain = false } = given;
-  const { encoderLayers, maxLength } = spec.config;
-  checkBoolean(fn, 'plain', plain);
-  if (encoderLayers === 0) {
-    if (source === undefined) return undefined;
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: source is ${describe(source)}, expected none: the model has no encoder that reads it`,
-    );
-  }
-  if (source === undefined) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: source is undefined, expected the text or the tokens that the model's encoder reads`,
-    );
-  }
-  const ids = idsOf(fn, 'source', source, spec, { plain });
-  if (typeof source === 'string') checkInteger(fn, 'the batch of a text', batch, 1, 1);
-  const rows = checkRows(fn, 'source', ids, batch);
-  checkInteger(fn, 'the tokens of source', rows.shape[1], 1, maxLength);
-  return rows;
-}
-
 export function createSession(fn: string, model: ModelState, given: SessionOptions): Session {
   const { maxLength } = model.spec.config;
-  const names = ['batch', 'capacity', 'format', 'source', 'plain'] as const;
+  const names = ['batch', 'capacity', 'format', 'source', 'plain', 'read', 'edit'] as const;
   const taken = takeOptions(fn, 'options', given, names);
   const { batch = 1, capacity = maxLength, format = 'f32' } = taken;
   checkInteger(fn, 'batch', batch, 1, mostInt);
   checkInteger(fn, 'capacity', capacity, 1, maxLength);
   checkChoice(fn, 'format', format, ['f32', 'bf16', 'int8']);
   const source = sourceOf(fn, model, taken, batch);
-  const sourceCapacity = source?.shape[1] ?? 0;
+  const sourceCapacity = source?.length ?? 0;
   const call = new Call(model.instance, fn);
   const slot = call.output('found', [2]);
   const fields = { model: model.live(fn), batch, capacity, format, sourceCapacity, found: slot };
@@ -194,7 +161,10 @@ export function createSession(fn: string, model: ModelState, given: SessionOptio
   const [bytes = 0] = found(call, slot);
   const session = new WasmSession(address, { model, batch, capacity, bytes });
   try {
-    if (source) encode(fn, model, address, source);
+    const activations = source && limited(undefined, () => source.run(address));
+    if (activations) {
+      Object.defineProperty(session, 'activations', { value: activations, enumerable: true });
+    }
     return session;
   } catch (error) {
     session.dispose();

@@ -4,11 +4,12 @@ import type { Guess, LensOptions } from '../../api/inspect-types.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { reading, takeOptions } from '../../arguments/values.js';
 import { layersOf } from '../../language/readings.js';
+import { editFields, editsOf } from '../edits.js';
 import type { ModelState } from '../model-state.js';
 import { checkHead, onePass } from './one-pass.js';
 
 const fn = 'LanguageModel.lens';
-const names = ['top', 'layers', 'session'] as const;
+const names = ['top', 'layers', 'edit', 'session'] as const;
 /** Most tokens that the core tells. */
 const mostGuesses = 64;
 
@@ -17,7 +18,8 @@ export function lens(
   ids: unknown,
   given: LensOptions = {},
 ): readonly (readonly Guess[])[][] {
-  const { numLayers, vocabulary } = state.spec.config;
+  const { config } = state.spec;
+  const { numLayers, vocabulary } = config;
   const taken = takeOptions(fn, 'options', given, names);
   checkHead(fn, state.spec);
   const { top = Math.min(5, vocabulary) } = taken;
@@ -25,6 +27,7 @@ export function lens(
   const layers = layersOf(fn, taken.layers, numLayers, 'layers');
   const pass = onePass(fn, state, ids, taken.session);
   const { call, size } = pass;
+  const edits = editsOf(fn, taken.edit, config, size);
   if (layers.length === 0) return [];
   const { length } = size;
   const count = layers.length * length * top;
@@ -32,7 +35,8 @@ export function lens(
   const probabilities = call.output('guesses', [count]);
   const places = Int32Array.from(layers.flatMap((layer) => [layer, top, 0, length]));
   const lenses = call.input({ name: 'layers', shape: [layers.length, 4], source: places });
-  const fields = { ...pass.fields(), sites: { lenses, guesses, probabilities } };
+  const sites = { lenses, guesses, probabilities, ...editFields(call, edits) };
+  const fields = { ...pass.fields(), sites };
   pass.run(() => call.run('forwardModel', fields));
   const ids32 = new Int32Array(call.read(guesses).buffer);
   const likely = call.read(probabilities);

@@ -6,19 +6,19 @@ import { checkChoice, checkInteger } from '../../arguments/numbers.js';
 import { checkSignal, throwIfAborted } from '../../arguments/signal.js';
 import { describe, takeOptions } from '../../arguments/values.js';
 import type { Config } from '../../language/config.js';
-import type { SiteEdit } from '../edits.js';
+import { editsIn, editsOf, type Operand, type SiteEdit } from '../edits.js';
 import type { ModelState } from '../model-state.js';
 import { Pause } from '../pause.js';
 import { checkSite } from '../places.js';
 import { checkAlone, tokensOf } from '../text.js';
 import { MeasuredPass } from './measured-pass.js';
 import { checkHead } from './one-pass.js';
-import { type Patch, patchesOf, type StandIn, standInOf, type SweepPlace } from './patches.js';
+import { type Patch, patchesOf, standInOf, type SweepPlace } from './patches.js';
 
 const fn = 'LanguageModel.sweep';
 const names = [
   ...(['clean', 'corrupt', 'answer', 'instead', 'site', 'layer', 'block', 'with'] as const),
-  ...(['signal', 'onProgress'] as const),
+  ...(['edit', 'signal', 'onProgress'] as const),
 ] as const;
 const sitesOf = ['residual', 'attention', 'feedForward', 'z', 'neurons'] as const;
 /** Most tokens of a pass: enough to share the weights that it reads, and few enough for the page to stay awake. */
@@ -32,6 +32,8 @@ interface Request {
   readonly place: SweepPlace;
   /** 'clean', 'zero', or the tokens over which the mean is taken. */
   readonly stands: 'clean' | 'zero' | Int32Array;
+  /** The caller's changes, of all passes. */
+  readonly edits: readonly SiteEdit[];
   readonly signal: AbortSignal | undefined;
   readonly onProgress: SweepOptions['onProgress'];
 }
@@ -103,27 +105,36 @@ function requestOf(state: ModelState, given: SweepOptions): Request {
   const { source: corrupt } = tokensOf(fn, 'corrupt', taken.corrupt, spec);
   checkAlike(clean, corrupt);
   const stands = standsOf(taken.with, state);
+  // Of the text of a mean the tokens are others, so that changes are checked as those of a generation are.
+  const size = { batch: 1, length: clean.length, keys: clean.length };
+  const isOpen = typeof stands !== 'string';
+  const edits = editsOf(fn, taken.edit, spec.config, { ...size, isOpen });
   const passes = new MeasuredPass(fn, state, { answer, instead });
-  return { ...{ clean, corrupt, place, stands, passes, signal }, onProgress };
+  return { ...{ clean, corrupt, place, stands, passes, edits, signal }, onProgress };
 }
 
 /** The passes before all patches: both measures, what stands in, and the streams from which the patches begin. */
-function firstPasses({ clean, corrupt, place, stands, passes }: Request, config: Config) {
+function firstPasses(
+  { clean, corrupt, place, stands, passes, edits: all }: Request,
+  config: Config,
+) {
   const { site, layers } = place;
   const read = layers.map((layer) => ({ site, layer }));
   const isClean = stands === 'clean';
-  const whole = passes.run(clean, 1, isClean ? { read } : {});
+  const editsOver = ({ length }: Int32Array) => editsIn(all, 0, { batch: 1, length, keys: length });
+  const edits = editsOver(clean);
+  const whole = passes.run(clean, 1, { ...(isClean && { read }), edits });
   const streams = [
     { site: 'embed', layer: 0 } as const,
     ...layers.map((layer) => ({ site: 'residual', layer }) as const),
   ];
   const before = place.site === 'neurons' ? neuronStreams(place) : streams;
-  const base = passes.run(corrupt, 1, { read: before });
+  const base = passes.run(corrupt, 1, { read: before, edits });
   const arrays = isClean
     ? whole.arrays
     : stands === 'zero'
       ? undefined
-      : passes.run(stands, 1, { read }).arrays;
+      : passes.run(stands, 1, { read, edits: editsOver(stands) }).arrays;
   const [cleanMeasure = NaN] = whole.measures;
   const [corruptMeasure = NaN] = base.measures;
   const span = cleanMeasure - corruptMeasure;
@@ -135,7 +146,7 @@ function firstPasses({ clean, corrupt, place, stands, passes }: Request, config:
   }
   const stream = new Map(before.map((at, i) => [levelOf(at), base.arrays[i]?.data] as const));
   const stand = standInOf(place, config, arrays, { isMean: !isClean });
-  return { cleanMeasure, corruptMeasure, stream, stand };
+  return { cleanMeasure, corruptMeasure, stream, stand, edits };
 }
 
 /** Before which layer a stream stands. */
@@ -148,11 +159,30 @@ const neuronStreams = ({ layers: [layer = 0] }: SweepPlace) =>
     ? [{ site: 'embed', layer: 0 } as const]
     : [{ site: 'residual', layer: layer - 1 } as const];
 
-/** A batch of patches of one layer: where it begins, its streams one after another, and its edits. */
+/** A change of one row of a batch, of `count` rows that are alike. */
+function ofAll(edit: SiteEdit, count: number): SiteEdit {
+  const repeated = (operand: Operand | undefined): Operand | undefined => {
+    if (operand?.kind !== 3) return operand;
+    const { length } = operand.numbers;
+    const numbers = new Float32Array(count * length);
+    for (let b = 0; b < count; b += 1) numbers.set(operand.numbers, b * length);
+    return { kind: 3, numbers };
+  };
+  return {
+    ...edit,
+    batch: undefined,
+    value: repeated(edit.value),
+    add: repeated(edit.add),
+  };
+}
+
+/**
+ * A batch of patches of one layer: where it begins, its streams one after another, and its edits: the caller's that are not in the
+ * streams already, then the patches.
+ */
 function batchOf(
   patches: readonly Patch[],
-  stream: ReadonlyMap<number, Float32Array | undefined>,
-  stand: StandIn,
+  { stream, stand, edits: own }: ReturnType<typeof firstPasses>,
   { dModel, numLayers }: Config,
 ) {
   const [{ layer, site } = { layer: 0, site: 'z' }] = patches;
@@ -161,7 +191,9 @@ function batchOf(
   const level = isNext ? layer + 1 : layer;
   const one = stream.get(level) ?? new Float32Array();
   const all = new Float32Array(patches.length * one.length);
-  const edits: SiteEdit[] = [];
+  const edits = own
+    .filter((edit) => edit.site !== 'embed' && edit.layer >= level)
+    .map((edit) => ofAll(edit, patches.length));
   patches.forEach((patch, b) => {
     all.set(one, b * one.length);
     const value = stand(patch);
@@ -182,17 +214,18 @@ export async function sweep(state: ModelState, given: SweepOptions): Promise<Swe
   const { config } = state.spec;
   throwIfAborted(signal);
   const pause = new Pause();
-  const { cleanMeasure, corruptMeasure, stream, stand } = firstPasses(request, config);
+  const first = firstPasses(request, config);
+  const { cleanMeasure, corruptMeasure } = first;
   const { rows, columns, patches } = patchesOf(place, config, corrupt.length);
   const data = new Float32Array(rows * columns);
   const atOnce = Math.max(1, Math.floor(mostTokens / corrupt.length));
   let done = 0;
   for (const ofLayer of patches) {
-    for (let first = 0; first < ofLayer.length; first += atOnce) {
+    for (let begin = 0; begin < ofLayer.length; begin += atOnce) {
       await pause.maybe();
       throwIfAborted(signal);
-      const some = ofLayer.slice(first, first + atOnce);
-      const options = batchOf(some, stream, stand, config);
+      const some = ofLayer.slice(begin, begin + atOnce);
+      const options = batchOf(some, first, config);
       for (const measure of passes.run(corrupt, some.length, options).measures) {
         // Of -0 it makes 0.
         data[done] = (measure - corruptMeasure) / (cleanMeasure - corruptMeasure) + 0;

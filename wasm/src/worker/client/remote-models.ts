@@ -11,12 +11,14 @@ import type {
   ModelOutput,
   OutputOf,
   Passing,
+  SessionOf,
   SessionOptions,
   Token,
   TokenOf,
   KeptFormat,
 } from '../../api/model-types.js';
 import type {
+  Activations,
   AttributeOptions,
   Attribution,
   Guess,
@@ -55,11 +57,14 @@ function fix(object: object, { about = {} }: SentHandle): void {
 class RemoteSession extends Remote implements AsyncSession, Counted {
   declare readonly capacity: number;
   declare readonly bytes: number;
+  declare readonly activations?: Activations;
   #length = 0;
 
   constructor(caller: Caller, lane: Lane, sent: SentHandle) {
     super(caller, lane, sent.id);
-    fix(this, sent);
+    const { activations, ...about } = sent.about ?? {};
+    const read = activations as Activations | undefined;
+    fix(this, { ...sent, about: read ? { ...about, ...revived({ activations: read }) } : about });
   }
 
   override get kind(): string {
@@ -232,6 +237,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.call('LanguageModel.save', 'save', ['call'], [options]);
   }
 
+  session<O extends Passing<O, SessionOptions & CallOptions> = SessionOptions & CallOptions>(
+    options?: O,
+  ): Promise<SessionOf<O, AsyncSession>>;
   session(options?: SessionOptions & CallOptions): Promise<AsyncSession> {
     const method = { fn: 'LanguageModel.session', method: 'session', names: ['options'] };
     return this.make(method, [options], (...of) => new RemoteSession(...of));

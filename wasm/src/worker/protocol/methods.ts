@@ -103,7 +103,7 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
     name: 'session',
     methods: ['truncate', 'dispose'] satisfies MethodNames<Session>[],
     isCounted: true,
-    fields: ['capacity', 'bytes'] satisfies MethodNames<Session>[],
+    fields: ['capacity', 'bytes', 'activations'] satisfies MethodNames<Session>[],
   },
   generation: { name: 'generation', methods: ['next', 'dispose'], isCounted: true },
 };
