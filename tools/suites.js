@@ -9,6 +9,7 @@ import { root } from './environment.js';
 import { canFuzz, fuzzTargets } from './fuzz_native.js';
 import { lint } from './lint.js';
 import { runMutants } from './mutants.js';
+import { olderMachines } from './older_machines.js';
 import {
   check,
   command,
@@ -116,6 +117,7 @@ function native(full) {
       needs: ['native'],
       parts: [ctest('native', 'native.unknown_isa')],
     },
+    { name: 'native, older processors', needs: ['native'], parts: [olderMachines] },
     {
       name: 'objects of the instruction sets',
       parts: [
