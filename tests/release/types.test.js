@@ -83,7 +83,7 @@ const ofMicroscope = `Activated Activations AttributeOptions Attribution Contrib
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,
-  './models': `${ofModels} ${ofMicroscope} CreateOptions EmbedOptions GenerateOptions HuggingFaceTokenizer LoadOptions LossOptions Progress
+  './models': `${ofModels} ${ofMicroscope} Alternative ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FinishReason GenerateOptions Generation HuggingFaceTokenizer JinjaTemplate LoadOptions LossOptions Progress
     QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create
     huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random sample toNested zeros`,
   './train': `${ofEngines} ${ofModels} ActivationKind AttentionGradients AttentionNeeds Batch CrossEntropy

@@ -50,6 +50,8 @@ const declarations = [
     'api/option-types',
     'api/model-config',
     'api/inspect-types',
+    'api/chat-types',
+    'api/generation-types',
     'api/model-types',
     'api/sampling-types',
     'api/train-types',

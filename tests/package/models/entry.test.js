@@ -118,7 +118,7 @@ test('models: the class of errors is that of qkv, and so are the functions that 
   assert.equal(models.array, qkv.array);
   assert.deepEqual(Object.keys(models).sort(), [
     ...['QkvError', 'array', 'charactersTokenizer', 'create', 'huggingFaceTokenizer'],
-    ...['jsonTokenizer', 'llama2cTokenizer', 'load', 'random', 'toNested', 'zeros'],
+    ...['jsonTokenizer', 'llama2cTokenizer', 'load', 'random', 'sample', 'toNested', 'zeros'],
   ]);
 });
 

@@ -75,7 +75,7 @@ test('sample: only the tokens of `allowed`, a bit for each', () => {
 });
 
 test('sample: the likeliest tokens by the logits as they were given', () => {
-  const options = { allowed: mask(6), logitBias: { 1: -Infinity }, topLogProbabilities: 7 };
+  const options = { allowed: mask(6), logitBias: { 1: -Infinity }, topLogprobs: 7 };
   const { id, logProbability: own, top } = sample(engine, logits, options);
   assert.equal(id, 6);
   assert.deepEqual(
@@ -88,8 +88,8 @@ test('sample: the likeliest tokens by the logits as they were given', () => {
   });
   assert.equal(top[4].logProbability, own);
   assert.deepEqual([top[5].logProbability, top[6].logProbability], [-Infinity, -Infinity]);
-  assert.equal(sample(engine, logits, { topLogProbabilities: 2 }).top.length, 2);
-  assert.equal('top' in sample(engine, logits, { topLogProbabilities: 0 }), false);
+  assert.equal(sample(engine, logits, { topLogprobs: 2 }).topLogprobs.length, 2);
+  assert.equal('topLogprobs' in sample(engine, logits, { topLogprobs: 0 }), false);
 });
 
 test('sample: logits of forward, a tensor or an array of one token', async () => {

@@ -1,3 +1,6 @@
+import type { ChatMessage, ChatPrompt, ChatPromptOptions, ChatTemplates } from './chat-types.js';
+import type { SamplingOptions } from './sampling-types.js';
+import type { Alternative, FinishReason, Generation } from './generation-types.js';
 import type {
   Activated,
   Activations,
@@ -18,6 +21,14 @@ export type {
 } from './model-config.js';
 
 export type { Passing } from './option-types.js';
+export type {
+  ChatMessage,
+  ChatPrompt,
+  ChatPromptOptions,
+  ChatTemplates,
+  JinjaTemplate,
+} from './chat-types.js';
+export type { Alternative, FinishReason, Generation } from './generation-types.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
@@ -45,6 +56,14 @@ export interface Tokenizer {
    * are text, and stay. Tokenizers out of files have it; the option `plain` asks for it.
    */
   encodePlain?(text: string): ArrayLike<number>;
+  /**
+   * The tokens of a text alone, without those that begin or end one. Control tokens are found as by `encode`, but where `escape`, a
+   * letter, stands within the text of one it is plain text; that letter is then left out. {@link LanguageModel.chat} needs it.
+   * Tokenizers out of files have it.
+   */
+  encodeBare?(text: string, escape?: string): ArrayLike<number>;
+  /** The texts of control tokens. Whatever has `encodeBare` has them. */
+  readonly controls?: readonly string[] | undefined;
   /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
   decode(ids: ArrayLike<number>): string;
   /**
@@ -100,6 +119,13 @@ export interface Source {
   generation?: string | WebUrl | object | undefined;
   /** 1_Pooling/config.json of sentence-transformers, parsed, or where it is: the default of `pooling` of `embed`. */
   pooling?: string | WebUrl | object | undefined;
+  /**
+   * tokenizer_config.json of the Hugging Face hub, parsed, or where it is: its chat templates, and the texts of tokens that these have as
+   * variables. GGUF files carry both. Nothing else of it is read.
+   */
+  tokenizerConfig?: string | WebUrl | object | undefined;
+  /** A chat template, or where it is, as chat_template.jinja of the hub: before those of other files. */
+  chatTemplate?: string | WebUrl | undefined;
 }
 
 /** Options of {@link create}. */
@@ -251,10 +277,15 @@ export type TokenOf<Options> = Options extends unknown
   ? Shown<
       With<
         Token,
-        Layers<Said<Options, 'inspect'>, LayerReadings, Reading> & Activated<Said<Options, 'read'>>
+        Layers<Said<Options, 'inspect'>, LayerReadings, Reading> &
+          Activated<Said<Options, 'read'>> &
+          ToldWith<Said<Options, 'topLogprobs'>>
       >
     >
   : never;
+
+/** The alternatives are there where a number of them was asked for. */
+type ToldWith<Count> = [Count] extends [number] ? Required<Pick<Token, 'topLogprobs'>> : unknown;
 
 /** Options of {@link LanguageModel.loss}. */
 export interface LossOptions {
@@ -352,9 +383,26 @@ export interface GenerateOptions {
    * positive, else multiplied. Above 0; default 1.
    */
   repetitionPenalty?: number | undefined;
+  /** As `repetitionPenalty`, but times the number of times that a token was there, and taken from its logit. Default 0. */
+  frequencyPenalty?: number | undefined;
+  /** As `frequencyPenalty`, once for each token that was there. Default 0. */
+  presencePenalty?: number | undefined;
+  /** Added to the logits of tokens before all else, as `{ 50256: -Infinity }`; with -Infinity a token is never chosen. */
+  logitBias?: SamplingOptions['logitBias'];
+  /** Tokens that are never chosen. */
+  banned?: readonly number[] | undefined;
+  /** The first tokens of the answer. They are chosen as all others are, and count. */
+  forced?: readonly number[] | undefined;
   /**
-   * The same seed gives the same tokens on every engine (deterministic builds), and so does the default, 0: for another text each time,
-   * pass another seed each time. 0 to 2^53 - 1.
+   * Called before each choice with the tokens of the answer so far: it returns those that may be chosen, or undefined for all. Not in
+   * workers, which no function reaches.
+   */
+  mask?: ((answer: Int32Array) => ArrayLike<number> | undefined) | undefined;
+  /** How many of the likeliest tokens are told with each token, by the logits themselves: at most 1000. Default 0. */
+  topLogprobs?: number | undefined;
+  /**
+   * The same seed gives the same tokens on every engine (deterministic builds). Default: drawn for each call, whose result has it as
+   * `seed`. 0 to 2^53 - 1.
    */
   seed?: number | undefined;
   /** Texts that end it, also across tokens; they are not part of any token's `text`. */
@@ -395,10 +443,27 @@ export interface Token {
   text: string;
   /** ln of its probability by the logits themselves, before penalty, temperature and selection. */
   logProbability: number;
+  /** With `topLogprobs`: the likeliest tokens, the likeliest first, whether this is one of them or not. */
+  topLogprobs?: readonly Alternative[];
+  /** Of the last token: why it is that. */
+  finishReason?: FinishReason;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;
   /** With `read`. */
   activations?: Activations;
+}
+
+/** Options of {@link LanguageModel.chat}. */
+export interface ChatOptions extends Omit<GenerateOptions, 'plain'>, ChatPromptOptions {}
+
+/** Options of {@link LanguageModel.encode}. */
+export interface EncodeOptions {
+  /** As in {@link GenerateOptions}. Default false. */
+  plain?: boolean | undefined;
+  /** Whether the tokens that begin or end a text are left out. Default false. */
+  bare?: boolean | undefined;
+  /** With `bare`: a letter within texts of control tokens that are plain text, which is left out. */
+  escape?: string | undefined;
 }
 
 /**
@@ -418,6 +483,8 @@ export interface LanguageModel<
   readonly format: KeptFormat;
   /** As given to {@link load}, or out of the file. */
   readonly tokenizer?: Tokenizer | undefined;
+  /** How a conversation is written, where the files say it. */
+  readonly chatTemplates?: ChatTemplates | undefined;
   /**
    * What `embed` does by default: as the files say, else `'mean'`. Undefined where they say that there is no vector of a text, or
    * only a score: then `embed` wants to be told.
@@ -466,7 +533,29 @@ export interface LanguageModel<
   generate<O extends Passing<O, GenerateOptions> = GenerateOptions>(
     prompt: string | ArrayLike<number>,
     options?: O,
-  ): AsyncGenerator<TokenOf<O>>;
+  ): Generation<TokenOf<O>>;
+  /**
+   * The prompt of a conversation: what the template of the model's files writes, and its tokens. Only the texts of control tokens that the
+   * template itself writes are tokens.
+   *
+   * @throws {@link QkvError} `invalid_argument` (messages or options that are none, a template that the files lack, what the template
+   * refuses, a tokenizer that cannot tell the template's texts from those of the messages), `unsupported` without `@huggingface/jinja`
+   */
+  chatPrompt(messages: readonly ChatMessage[], options?: ChatPromptOptions): Promise<ChatPrompt>;
+  /**
+   * What the model answers to a conversation: `chatPrompt`, then `generate`, whose options it takes, too. Of a session that holds
+   * tokens those are kept with which the prompt begins, and only the rest is read.
+   *
+   * @throws {@link QkvError} the iteration is rejected with what `chatPrompt` and `generate` throw
+   */
+  chat<O extends Passing<O, ChatOptions> = ChatOptions>(
+    messages: readonly ChatMessage[],
+    options?: O,
+  ): Generation<TokenOf<O>>;
+  /** The tokens of a text. @throws {@link QkvError} `invalid_argument`, also without a tokenizer that can do what is asked for */
+  encode(text: string, options?: EncodeOptions): Int32Array;
+  /** The text of tokens. @throws {@link QkvError} `invalid_argument`, `out_of_range` */
+  decode(ids: ArrayLike<number>): string;
   /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
   loss(ids: string | ArrayLike<number>, options?: LossOptions): number;
   /**

@@ -30,7 +30,7 @@ export interface SamplingOptions {
    */
   allowed?: Uint32Array | undefined;
   /** How many of the likeliest tokens to tell. Default 0. */
-  topLogProbabilities?: number | undefined;
+  topLogprobs?: number | undefined;
 }
 
 /** A token and how likely it is. */
@@ -43,8 +43,8 @@ export interface TokenProbability {
 
 /** What {@link sample} chooses. */
 export interface SampledToken extends TokenProbability {
-  /** With `topLogProbabilities`: the likeliest tokens by the logits as they were given, the likeliest first, of equals the first. */
-  top?: readonly TokenProbability[];
+  /** With `topLogprobs`: the likeliest tokens by the logits as they were given, the likeliest first, of equals the first. */
+  topLogprobs?: readonly TokenProbability[];
 }
 
 /** The logits of one token: [vocabulary], or with axes of 1 before, as `rows: 'last'` of `forward` gives them. */

@@ -11,8 +11,12 @@ import type {
   Sweep,
   SweepOptions,
 } from './inspect-types.js';
+import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js';
+import type { Generation } from './generation-types.js';
 import type {
+  ChatOptions,
   EmbedOptions,
+  EncodeOptions,
   ForwardOptions,
   GenerateOptions,
   LanguageModel,
@@ -248,9 +252,11 @@ export interface AsyncDestination {
   out: AsyncTensor;
 }
 
-/** Options of a method of a model, with sessions of a worker. */
+/** Options of a method of a model, with sessions of a worker, and without functions that would run in it. */
 export type InWorkerOptions<T> = {
-  [Name in keyof T]: Name extends 'session' ? AsyncSession | undefined : T[Name];
+  [Name in keyof T as Name extends 'mask' ? never : Name]: Name extends 'session'
+    ? AsyncSession | undefined
+    : T[Name];
 };
 
 /**
@@ -302,6 +308,8 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   readonly format: LanguageModel['format'];
   /** As {@link LanguageModel.pooling}. */
   readonly pooling?: LanguageModel['pooling'];
+  /** As {@link LanguageModel.chatTemplates}. */
+  readonly chatTemplates?: LanguageModel['chatTemplates'];
   /** As {@link LanguageModel.ignored}. */
   readonly ignored: LanguageModel['ignored'];
   /** As {@link LanguageModel.tokenizerProblem}. The tokenizer itself is in the worker. */
@@ -327,7 +335,21 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   >(
     prompt: string | ArrayLike<number>,
     options?: O,
-  ): AsyncGenerator<TokenOf<O>>;
+  ): Generation<TokenOf<O>>;
+  /** As {@link LanguageModel.chatPrompt}. `jinja` runs on this side, the tokenizer in the worker. */
+  chatPrompt(
+    messages: readonly ChatMessage[],
+    options?: ChatPromptOptions & CallOptions,
+  ): Promise<ChatPrompt>;
+  /** As {@link LanguageModel.chat}; what `generate` refuses at once rejects the iteration here. */
+  chat<O extends Passing<O, InWorkerOptions<ChatOptions>> = InWorkerOptions<ChatOptions>>(
+    messages: readonly ChatMessage[],
+    options?: O,
+  ): Generation<TokenOf<O>>;
+  /** As {@link LanguageModel.encode}. */
+  encode(text: string, options?: EncodeOptions & CallOptions): Promise<Int32Array>;
+  /** As {@link LanguageModel.decode}. */
+  decode(ids: ArrayLike<number>, options?: CallOptions): Promise<string>;
   /** As {@link LanguageModel.loss}. */
   loss(ids: string | ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number>;
   /** As {@link LanguageModel.embed}. */

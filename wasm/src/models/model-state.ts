@@ -1,5 +1,6 @@
 // What a model has in WebAssembly memory: the object itself, and what is known of it.
 
+import type { ChatTemplates } from '../api/chat-types.js';
 import type { KeptFormat, Tokenizer } from '../api/model-types.js';
 import { type Config, configFields } from '../language/config.js';
 import { type NamedArray, namedArrays } from '../language/named-arrays.js';
@@ -20,6 +21,8 @@ export interface ModelSpec {
   readonly tokenizer: Tokenizer | undefined;
   /** Why there is none, or why it may not be the right one. */
   readonly tokenizerProblem?: string | undefined;
+  /** How a conversation is written, where the files say it. */
+  readonly chatTemplates?: ChatTemplates | undefined;
   /** Tokens that end a generation. */
   readonly ends: readonly number[];
   /** How the rows of a text become its vector, where the files say it. */

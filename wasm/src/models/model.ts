@@ -2,9 +2,16 @@
 
 import { QkvError } from '../api/errors.js';
 import type {
+  ChatMessage,
+  ChatOptions,
+  ChatPrompt,
+  ChatPromptOptions,
+  ChatTemplates,
   EmbedOptions,
+  EncodeOptions,
   ForwardOptions,
   GenerateOptions,
+  Generation,
   LanguageModel,
   LossOptions,
   ModelOutput,
@@ -38,7 +45,9 @@ import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import { embed, usualPooling } from './embed.js';
-import { generate } from './generate.js';
+import { chat, chatPrompt } from './chat.js';
+import { decodeIds, encodeText } from './encoding.js';
+import { generate } from './generation/generate.js';
 import { attribute } from './microscope/attribute.js';
 import { headScores } from './microscope/head-scores.js';
 import { lens } from './microscope/lens.js';
@@ -74,6 +83,7 @@ export class WasmLanguageModel implements LanguageModel {
   declare readonly bytes: number;
   declare readonly format: KeptFormat;
   declare readonly tokenizer: Tokenizer | undefined;
+  declare readonly chatTemplates: ChatTemplates | undefined;
   declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
   declare readonly ignored: readonly string[];
   declare readonly tokenizerProblem: string | undefined;
@@ -83,10 +93,10 @@ export class WasmLanguageModel implements LanguageModel {
   constructor(fn: string, instance: Instance, spec: ModelSpec, fill: (state: ModelState) => void) {
     const state = new ModelState(this, fn, instance, spec);
     this.#state = state;
-    const { config, format, tokenizer, tokenizerProblem, ignored = [] } = spec;
+    const { config, format, tokenizer, tokenizerProblem, chatTemplates, ignored = [] } = spec;
     const { parameterCount, bytes } = state;
     const fixed = {
-      ...{ config, format, tokenizer, tokenizerProblem, parameterCount, bytes },
+      ...{ config, format, tokenizer, tokenizerProblem, parameterCount, bytes, chatTemplates },
       ...{ pooling: usualPooling(spec), ignored: Object.freeze([...ignored]) },
     };
     for (const [name, value] of Object.entries(fixed)) {
@@ -156,12 +166,32 @@ export class WasmLanguageModel implements LanguageModel {
   generate<O extends Passing<O, GenerateOptions> = GenerateOptions>(
     prompt: string | ArrayLike<number>,
     options?: O,
-  ): AsyncGenerator<TokenOf<O>>;
-  generate(
-    prompt: string | ArrayLike<number>,
-    options: GenerateOptions = {},
-  ): AsyncGenerator<Token> {
+  ): Generation<TokenOf<O>>;
+  generate(prompt: string | ArrayLike<number>, options: GenerateOptions = {}): Generation<Token> {
     return generate(this.#state, prompt, options);
+  }
+
+  chatPrompt(
+    messages: readonly ChatMessage[],
+    options: ChatPromptOptions = {},
+  ): Promise<ChatPrompt> {
+    return chatPrompt(this.#state, messages, options);
+  }
+
+  chat<O extends Passing<O, ChatOptions> = ChatOptions>(
+    messages: readonly ChatMessage[],
+    options?: O,
+  ): Generation<TokenOf<O>>;
+  chat(messages: readonly ChatMessage[], options: ChatOptions = {}): Generation<Token> {
+    return chat(this.#state, messages, options);
+  }
+
+  encode(text: string, options: EncodeOptions = {}): Int32Array {
+    return encodeText(this.#state.spec, text, options);
+  }
+
+  decode(ids: ArrayLike<number>): string {
+    return decodeIds(this.#state.spec, ids);
   }
 
   loss(ids: string | ArrayLike<number>, given: LossOptions = {}): number {

@@ -7,9 +7,11 @@
 //
 // load() makes the model of the engine from `config` and gives it the rows.
 
+import type { ChatTemplates } from '../api/chat-types.js';
 import type { LanguageModelConfig, Source, Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
+import { chatTemplatesOf } from './chat-templates.js';
 import { checkConfig, type Parameter, parametersOf } from './config.js';
 import { quoted, refuse, refuseUnsupported } from './errors.js';
 import { describeModel, type Described } from './families/describe.js';
@@ -24,7 +26,7 @@ import { endTokensOf } from './families/end-tokens.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
 import { withStartToken } from './families/start-token.js';
 import type { ModelFile } from './file.js';
-import { readFiles, readJson } from './readers/read-files.js';
+import { readFiles, readJson, readText } from './readers/read-files.js';
 import { type Kept, keptOf } from './kept.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
 import { isAddress, openSource } from './sources/open-source.js';
@@ -68,6 +70,8 @@ export interface OpenedModel {
   readonly endTokens: readonly number[];
   /** How the rows of a text become its vector, as the files say; undefined where they do not. */
   readonly pooling: Pooling | undefined;
+  /** Templates of conversations; undefined where the files have none. */
+  readonly chatTemplates: ChatTemplates | undefined;
   /** Arrays of the file that are left out: of heads that are not computed. */
   readonly ignored: readonly string[];
   /**
@@ -85,6 +89,7 @@ export interface OpenedModel {
 const besides = {
   ...{ config: 'config.json', generation: 'generation_config.json' },
   ...{ pooling: '1_Pooling/config.json', tokenizer: 'tokenizer.json' },
+  tokenizerConfig: 'tokenizer_config.json',
 };
 type Besides = Partial<Record<keyof typeof besides, unknown>>;
 
@@ -114,6 +119,24 @@ async function readBesides(given: Besides, signal?: AbortSignal): Promise<Beside
     read[role] = value;
   }
   return read;
+}
+
+/** The text of a chat template, or where it is: no address has the braces of one. */
+async function templateOf(given: unknown, signal?: AbortSignal): Promise<string | undefined> {
+  if (given === undefined) return undefined;
+  if (typeof given === 'string' && /\{[{%#]/.test(given)) return given;
+  if (!isAddress(given)) {
+    refuse(
+      `chatTemplate is ${describe(given)}`,
+      'the text of a template, or the URL or path of chat_template.jinja',
+    );
+  }
+  const source = await openSource('chatTemplate', given);
+  try {
+    return await readText(source, signal);
+  } finally {
+    source.close();
+  }
 }
 
 /** A small array of a file. */
@@ -165,7 +188,10 @@ function shortened(described: Described, maxLength: number | undefined): Describ
   return { ...described, config: { ...described.config, maxLength } };
 }
 
-const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'] as const;
+const sourceNames = [
+  ...['config', 'weights', 'tokenizer', 'generation', 'pooling'],
+  ...['tokenizerConfig', 'chatTemplate'],
+] as const;
 
 /**
  * Reads the headers of a model's files.
@@ -182,7 +208,11 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
   const close = (): void => sources.forEach((source) => source.close());
   try {
     const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
-    const { config, generation, pooling, tokenizer } = await readBesides(taken, signal);
+    const { config, generation, pooling, tokenizer, tokenizerConfig } = await readBesides(
+      taken,
+      signal,
+    );
+    const chatTemplate = await templateOf(taken.chatTemplate, signal);
     const given = givenTokenizer(tokenizer);
     const file = await readFiles(places, sources, signal);
     const read = describeModel(file, config);
@@ -201,6 +231,7 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
       tokenizer: text.tokenizer,
       tokenizerProblem: text.problem,
       endTokens: endTokensOf(file, config, generation),
+      chatTemplates: chatTemplatesOf(file, { tokenizerConfig, chatTemplate }, text.tokenizer),
       pooling: poolingOf(file, pooling, found.config.dModel),
       ignored: otherHeadsOf(file, described),
       close,

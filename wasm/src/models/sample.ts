@@ -14,7 +14,7 @@ import { allowedOf, choiceIn, logitBiasOf, samplingOf } from './sampling-options
 const fn = 'sample';
 const names = [
   ...['temperature', 'topK', 'topP', 'minP', 'repetitionPenalty', 'frequencyPenalty'],
-  ...['presencePenalty', 'seed', 'step', 'seen', 'logitBias', 'allowed', 'topLogProbabilities'],
+  ...['presencePenalty', 'seed', 'step', 'seen', 'logitBias', 'allowed', 'topLogprobs'],
 ] as const;
 
 /** Logits of one token, however many axes of 1 are before them. */
@@ -39,9 +39,9 @@ export function sample(
   const taken = takeOptions(fn, 'options', givenOptions, names);
   const logits = logitsOf(givenLogits);
   const [vocabulary] = logits.shape;
-  const { step = 0, seen, topLogProbabilities: top = 0 } = taken;
+  const { step = 0, seen, topLogprobs: top = 0 } = taken;
   checkInteger(fn, 'step', step, 0, Number.MAX_SAFE_INTEGER);
-  checkInteger(fn, 'topLogProbabilities', top, 0, vocabulary);
+  checkInteger(fn, 'topLogprobs', top, 0, vocabulary);
   const sampling = { ...samplingOf(fn, taken), step };
   const call = new Call(instance, fn);
   const choice = choiceIn(call, {

@@ -101,12 +101,12 @@ export function choiceIn(call: Call, { seen, bias, allowed, top = 0 }: Choice) {
       ...{ topIds: ids, topLogProbabilities: logProbabilities },
     },
     /** After the call; none if they were not asked for. */
-    result(): { top?: readonly TokenProbability[] } {
+    result(): { topLogprobs?: readonly TokenProbability[] } {
       if (!ids || !logProbabilities) return {};
       const tokens = new Int32Array(call.read(ids).buffer);
       const numbers = call.read(logProbabilities);
       return {
-        top: Array.from(tokens, (id, i) => ({ id, logProbability: numbers[i] ?? NaN })),
+        topLogprobs: Array.from(tokens, (id, i) => ({ id, logProbability: numbers[i] ?? NaN })),
       };
     },
   };

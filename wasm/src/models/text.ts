@@ -73,6 +73,21 @@ export function idsOf(
   return reading(fn, name, () => encoded(tokenizer, given, options)) as ArrayLike<number>;
 }
 
+/** Tokens, each of which the model has, as a copy: the caller's array may change. */
+export function tokensIn(
+  fn: string,
+  name: string,
+  given: ArrayLike<number>,
+  { config }: ModelSpec,
+): Int32Array {
+  // No tokens are no row.
+  if (reading(fn, name, () => (given as ArrayLike<number> | null)?.length) === 0)
+    return new Int32Array(0);
+  const ids = new Int32Array(checkRows(fn, name, given, 1).source as Int32Array);
+  ids.forEach((id, i) => checkInteger(fn, `${name}[${i}]`, id, 0, config.vocabulary - 1));
+  return ids;
+}
+
 /** The tokens of a text, or those that were given, as one row that the model has room for. */
 export function tokensOf(
   fn: string,
@@ -96,9 +111,6 @@ export function tokensOf(
       `${fn}: ${name} has ${rows.shape[1]} tokens, expected at most maxLength = ${config.maxLength}`,
     );
   }
-  // A copy, because the caller's array may change before all of it was read; all of it is checked, because the first tokens are
-  // read before the core sees the others.
-  const source = new Int32Array(rows.source as Int32Array);
-  source.forEach((id, i) => checkInteger(fn, `${name}[${i}]`, id, 0, config.vocabulary - 1));
-  return { ...rows, source };
+  // All of it is checked, because the first tokens are read before the core sees the others.
+  return { ...rows, source: tokensIn(fn, name, ids, spec) };
 }

@@ -328,7 +328,7 @@ const sampleTable = {
         ),
       ),
     ],
-    'options.topLogProbabilities': whole(0, 40, '0 to 40'),
+    'options.topLogprobs': whole(0, 40, '0 to 40'),
   },
 };
 

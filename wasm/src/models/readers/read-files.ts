@@ -12,8 +12,8 @@ import { readGguf } from './gguf.js';
 import { headerSize, readLlama2c, readNumbers } from './llama2c.js';
 import { readSafetensors } from './safetensors-shard.js';
 
-/** Most files of a model, and bytes of a JSON file. */
-const [mostFiles, mostJson] = [1000, 2 ** 26];
+/** Most files of a model, and letters of a file of text. */
+const [mostFiles, mostText] = [1000, 2 ** 26];
 const brace = 0x7b;
 
 /** The first bytes, of which every format has as many. */
@@ -27,24 +27,37 @@ async function startOf(source: ByteSource, signal?: AbortSignal): Promise<Uint8A
   return start;
 }
 
-/** A JSON file. */
-export async function readJson(source: ByteSource, signal?: AbortSignal): Promise<unknown> {
+/** A file of text, as `parse` has it; messages say that it is `kind`. */
+async function readAs<T>(
+  source: ByteSource,
+  kind: string,
+  parse: (text: string) => T,
+  signal?: AbortSignal,
+): Promise<T> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   try {
     for await (const piece of source.read(0, Infinity, signal)) {
       text += decoder.decode(piece, { stream: true });
-      if (text.length > mostJson) break;
+      if (text.length > mostText) break;
     }
-    if (text.length <= mostJson) return JSON.parse(text + decoder.decode());
+    if (text.length <= mostText) return parse(text + decoder.decode());
   } catch (error) {
     // Where JSON is read by recursion, lists within lists are a RangeError.
     const isText = [TypeError, SyntaxError, RangeError].some((kind) => error instanceof kind);
     if (!isText) throw error;
-    refuse(`${source.name} cannot be read (${String(error).slice(0, 80)})`, 'JSON');
+    refuse(`${source.name} cannot be read (${String(error).slice(0, 80)})`, kind);
   }
-  return refuse(`${source.name} has more than ${mostJson} letters`, 'fewer in JSON');
+  return refuse(`${source.name} has more than ${mostText} letters`, `fewer in ${kind}`);
 }
+
+/** A JSON file. */
+export const readJson = (source: ByteSource, signal?: AbortSignal): Promise<unknown> =>
+  readAs(source, 'JSON', (text): unknown => JSON.parse(text), signal);
+
+/** A file of text. */
+export const readText = (source: ByteSource, signal?: AbortSignal): Promise<string> =>
+  readAs(source, 'text', (text) => text, signal);
 
 /** The one file of a source; undefined for JSON. */
 async function readFile(source: ByteSource, signal?: AbortSignal): Promise<ModelFile | undefined> {

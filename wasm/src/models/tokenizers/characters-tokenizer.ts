@@ -4,6 +4,7 @@ import type { Tokenizer } from '../../api/model-types.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import { withOwnTokens } from './own-tokens.js';
+import { withoutEscape } from './special.js';
 import { replacement } from './text-stream.js';
 
 /**
@@ -37,8 +38,10 @@ export function charactersTokenizer(
     );
   const tokenizer: Tokenizer = {
     encode,
-    // There are no control tokens.
+    // There are no control tokens, and none around a text.
     encodePlain: encode,
+    encodeBare: (text, escape = '') => encode(withoutEscape(text, escape)),
+    controls: [],
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
   };
   return withOwnTokens(tokenizer, 'characters', list);

@@ -1,6 +1,6 @@
 // What tokenizers of every kind do with a text before they cut it: the tokens before and after it, and the special texts in it.
 
-import { splitter, type Specials } from './special.js';
+import { type Parts, splitter, type Specials, withoutEscape } from './special.js';
 import type { Tokenizer } from '../../api/model-types.js';
 
 export interface Frame {
@@ -21,22 +21,30 @@ export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/
 export function framed(
   { begin, end, isControl, specials }: Frame,
   ids: (part: string) => Iterable<number>,
-): Pick<Tokenizer, 'begin' | 'encode' | 'encodePlain'> {
+): Pick<Tokenizer, 'begin' | 'encode' | 'encodePlain' | 'encodeBare' | 'controls'> {
+  const bare = (split: (text: string) => Parts, text: string, escape = ''): number[] => {
+    const all: number[] = [];
+    for (const part of split(wellFormed(text))) {
+      if (typeof part === 'number') all.push(part);
+      else for (const id of ids(withoutEscape(part, escape))) all.push(id);
+    }
+    return all;
+  };
   const encoder =
-    (split: (text: string) => readonly (string | number)[]) =>
+    (split: (text: string) => Parts) =>
     (text: string): number[] => {
-      const all = begin === undefined ? [] : [begin];
-      for (const part of split(wellFormed(text))) {
-        if (typeof part === 'number') all.push(part);
-        else for (const id of ids(part)) all.push(id);
-      }
+      const all = bare(split, text);
+      if (begin !== undefined) all.unshift(begin);
       if (end !== undefined) all.push(end);
       return all;
     };
+  const all = splitter(specials);
   const written = [...specials].filter(([, id]) => !isControl(id));
   return {
     begin,
-    encode: encoder(splitter(specials)),
+    encode: encoder(all),
     encodePlain: encoder(splitter(new Map(written))),
+    encodeBare: (text, escape) => bare(all, text, escape),
+    controls: Array.from(specials.keys()).filter((text) => isControl(specials.get(text) ?? -1)),
   };
 }

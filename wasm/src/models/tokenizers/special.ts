@@ -15,6 +15,10 @@ export interface Special {
 /** Parts of a text: ids of the special texts in it, and what is between them. */
 export type Parts = readonly (string | number)[];
 
+/** A part of a text without the letter that keeps control texts in it from being tokens. */
+export const withoutEscape = (part: string, escape: string): string =>
+  escape === '' ? part : part.replaceAll(escape, '');
+
 /** Letters of all special texts: more than any model has, and every place of a text is compared with them. */
 export const mostSpecial = 2 ** 17;
 

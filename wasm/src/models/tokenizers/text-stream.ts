@@ -9,6 +9,8 @@ export type Decoder = Pick<Tokenizer, 'decode'>;
 export interface TextStream {
   /** What is sure of the text once this token has come: a letter whose bytes are not all there waits for the others. */
   push(id: number): string;
+  /** What the token would add if it came next, open letters as signs for them; nothing changes. */
+  peek(id: number): string;
   /** What was waiting. */
   end(): string;
 }
@@ -90,6 +92,10 @@ class Stream implements TextStream {
     return news;
   }
 
+  peek(id: number): string {
+    return newsOf(this.#text(), this.#decoder.decode([...this.#before, ...this.#waiting, id]));
+  }
+
   end(): string {
     return this.#take(this.#text());
   }
@@ -120,5 +126,9 @@ export function decodeStream(tokenizer: Decoder, prompt: readonly number[] = [])
   // Not decoded before the first token.
   let stream: Stream | undefined;
   const begun = (): Stream => (stream ??= new Stream(tokenizer, prompt));
-  return { push: (id) => begun().push(id), end: () => begun().end() };
+  return {
+    push: (id) => begun().push(id),
+    peek: (id) => begun().peek(id),
+    end: () => begun().end(),
+  };
 }

@@ -2,10 +2,17 @@
 
 import { QkvError } from '../../api/errors.js';
 import type {
+  ChatMessage,
+  ChatOptions,
+  ChatPrompt,
+  ChatPromptOptions,
+  ChatTemplates,
   EmbedOptions,
+  EncodeOptions,
   Filled,
   ForwardOptions,
   GenerateOptions,
+  Generation,
   LanguageModelConfig,
   LossOptions,
   ModelOutput,
@@ -40,7 +47,9 @@ import type {
 } from '../../api/worker-types.js';
 import { revived } from '../../arguments/activations.js';
 import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
-import { oneLoop } from '../../arguments/one-loop.js';
+import { drawnSeed, type Ending, generationOf } from '../../arguments/generation.js';
+import { chatText } from '../../chat/chat-prompt.js';
+import { chatting, splitOptions } from '../../chat/chatting.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { type Caller, type Method, Remote } from './handles.js';
@@ -130,22 +139,28 @@ interface Begun {
   readonly signal: AbortSignal | undefined;
 }
 
-function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
+function tokensOf(begun: Promise<Begun>, seed: number): Generation<Token> {
+  const ending: Ending = {};
   let hasBegun = false;
   // Once it is known, the worker gets next() at once, before what the caller does next in the session.
   let known: Begun | undefined;
   begun.then((value) => (known = value)).catch(() => undefined);
-  async function* tokens(): AsyncGenerator<Token> {
+  async function* tokens(): AsyncGenerator<Token, void, undefined> {
     hasBegun = true;
-    const { tokens, signal } = known ?? (await begun);
     try {
-      for (;;) {
-        const next = await tokens.next(signal);
-        if (next.done) return;
-        yield revived(next.value);
+      const { tokens, signal } = known ?? (await begun);
+      try {
+        for (;;) {
+          const next = await tokens.next(signal);
+          if (next.done) return;
+          ending.reason = next.value.finishReason;
+          yield revived(next.value);
+        }
+      } finally {
+        await tokens.dispose();
       }
     } finally {
-      await tokens.dispose();
+      ending.reason ??= 'aborted';
     }
   }
   const all = tokens();
@@ -155,7 +170,7 @@ function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
     if (!hasBegun) await begun.then(({ tokens }) => tokens.dispose()).catch(() => undefined);
     return end(value);
   };
-  return oneLoop('LanguageModel.generate', all);
+  return generationOf('LanguageModel.generate', all, seed, ending);
 }
 
 class RemoteModel extends Remote implements AsyncLanguageModel {
@@ -165,6 +180,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   declare readonly format: KeptFormat;
   declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
   declare readonly ignored: readonly string[];
+  declare readonly chatTemplates: ChatTemplates | undefined;
   declare readonly tokenizerProblem: string | undefined;
 
   constructor(caller: Caller, lane: Lane, sent: SentHandle) {
@@ -248,22 +264,68 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   /** Sent at the call, whose prompt and options count; what is wrong with them is thrown for the first token. */
   generate<
     O extends Passing<O, InWorkerOptions<GenerateOptions>> = InWorkerOptions<GenerateOptions>,
-  >(prompt: string | ArrayLike<number>, options?: O): AsyncGenerator<TokenOf<O>>;
+  >(prompt: string | ArrayLike<number>, options?: O): Generation<TokenOf<O>>;
   generate(
     prompt: string | ArrayLike<number>,
     options: InWorkerOptions<GenerateOptions> = {},
-  ): AsyncGenerator<Token> {
-    const begun = this.#begin(prompt, options);
+  ): Generation<Token> {
+    const { seed = drawnSeed() } = (isRecord(options) ? options : {}) as GenerateOptions;
+    const begun = this.#begin(prompt, options, seed);
     begun.catch(() => undefined);
-    return tokensOf(begun);
+    return tokensOf(begun, seed);
+  }
+
+  /** The template is rendered here, where `jinja` is; its text becomes tokens in the worker. */
+  chatPrompt(
+    messages: readonly ChatMessage[],
+    options: ChatPromptOptions & CallOptions = {},
+  ): Promise<ChatPrompt> {
+    return this.#prompt('LanguageModel.chatPrompt', messages, options);
+  }
+
+  chat<O extends Passing<O, InWorkerOptions<ChatOptions>> = InWorkerOptions<ChatOptions>>(
+    messages: readonly ChatMessage[],
+    options?: O,
+  ): Generation<TokenOf<O>>;
+  chat(
+    messages: readonly ChatMessage[],
+    options: InWorkerOptions<ChatOptions> = {},
+  ): Generation<Token> {
+    const fn = 'LanguageModel.chat';
+    const { prompt, generation } = splitOptions(fn, options);
+    const { seed = drawnSeed() } = generation as ChatOptions;
+    const ids = this.#prompt(fn, messages, prompt).then((made) => made.ids);
+    return chatting(fn, ids, seed, (all) => this.generate(all, { ...generation, seed }));
+  }
+
+  encode(text: string, options?: EncodeOptions & CallOptions): Promise<Int32Array> {
+    return this.call('LanguageModel.encode', 'encode', ['text', 'options'], [text, options]);
+  }
+
+  decode(ids: ArrayLike<number>, options?: CallOptions): Promise<string> {
+    return this.call('LanguageModel.decode', 'decode', ['ids', 'call'], [ids, options]);
+  }
+
+  async #prompt(
+    fn: string,
+    messages: readonly ChatMessage[],
+    { signal, transfer, ...options }: ChatPromptOptions & CallOptions,
+  ): Promise<ChatPrompt> {
+    const { text, escape = '' } = await chatText(fn, this.chatTemplates, messages, options);
+    const ids = await this.encode(text, {
+      ...{ bare: true, signal, transfer },
+      ...(escape !== '' && { escape }),
+    });
+    return { text: escape === '' ? text : text.replaceAll(escape, ''), ids };
   }
 
   async #begin(
     prompt: string | ArrayLike<number>,
     options: InWorkerOptions<GenerateOptions>,
+    seed: number,
   ): Promise<Begun> {
     const fn = 'LanguageModel.generate';
-    const own = copyOf(fn, options);
+    const own = { ...copyOf(fn, options), seed };
     const { signal, session } = own;
     checkSignal(fn, signal);
     // It does nothing until a token is wanted, so there is nothing to withhold.
@@ -307,15 +369,24 @@ function sendable(place: unknown): unknown {
 /** More files than a model has; the other side says so. */
 const mostFiles = 2 ** 16;
 
+/** Files beside the weights, each parsed or where it is. */
+const besides = ['config', 'generation', 'pooling', 'tokenizer', 'tokenizerConfig'] as const;
+
+/** A template, or where it is. */
+const sentTemplate = (given: unknown): unknown =>
+  typeof given === 'string' && /\{[{%#]/.test(given) ? given : sendable(given);
+
 /** The source of a model as it is sent. */
 function sentSource(source: unknown): unknown {
   if (!isRecord(source)) return source;
   return reading('loadModel', 'source', () => {
     const { weights, ...rest } = fieldsIn(source);
     const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
-    for (const name of ['config', 'generation', 'pooling', 'tokenizer']) {
+    for (const name of besides) {
       if (rest[name] !== undefined) rest[name] = sendable(rest[name]);
     }
+    if (rest['chatTemplate'] !== undefined)
+      rest['chatTemplate'] = sentTemplate(rest['chatTemplate']);
     return { ...rest, weights: places ?? sendable(weights) };
   });
 }

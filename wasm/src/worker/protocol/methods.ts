@@ -92,11 +92,12 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
       ...(['forward', 'session', 'generate'] satisfies MethodNames<LanguageModel>[]),
       ...(['loss', 'embed', 'save', 'dispose'] satisfies MethodNames<LanguageModel>[]),
       ...(['attribute', 'sweep', 'headScores'] satisfies MethodNames<LanguageModel>[]),
-      ...(['normWeights', 'lens'] satisfies MethodNames<LanguageModel>[]),
+      ...(['normWeights', 'lens', 'encode', 'decode'] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
       ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),
       ...(['tokenizerProblem', 'pooling', 'ignored'] satisfies MethodNames<LanguageModel>[]),
+      ...(['chatTemplates'] satisfies MethodNames<LanguageModel>[]),
     ],
   },
   session: {

@@ -14,7 +14,7 @@ import type { Tokenizer } from '../../../api/model-types.js';
 import { refuse } from '../../errors.js';
 import { Fields } from '../../fields.js';
 import { wellFormed } from '../frame.js';
-import { cutterOf } from '../special.js';
+import { cutterOf, type Parts, withoutEscape } from '../special.js';
 import { type AddedToken, addedTokens } from './added-tokens.js';
 import { decoderOf } from './decoders.js';
 import { piecesOf } from './models.js';
@@ -41,22 +41,33 @@ function encoderOf(fields: Fields, encodeWord: (word: string) => number[]) {
       added.filter(({ isNormalized }) => isNormalized),
       normalize,
     );
-    return (text: string): number[] => {
-      const ids = [...before];
+    const cutWritten = cutterOf(
+      added.filter(({ isNormalized, isSpecial }) => isNormalized && !isSpecial),
+      normalize,
+    );
+    const partsOf = (part: string | number, escape: string): Parts => {
+      if (typeof part === 'number') return [part];
+      const written = withoutEscape(part, escape);
+      // With it a text of control tokens is in this part that is none.
+      return (written === part ? cutPlain : cutWritten)(normalize(written));
+    };
+    return (text: string, escape = ''): number[] => {
+      const ids: number[] = [];
       cut(wellFormed(text)).forEach((part, i) => {
-        const plain = typeof part === 'number' ? [part] : cutPlain(normalize(part));
-        plain.forEach((each, k) => {
+        partsOf(part, escape).forEach((each, k) => {
           if (typeof each === 'number') ids.push(each);
           else
             for (const word of wordsOf({ text: each, isFirst: i === 0 && k === 0 }))
               for (const id of encodeWord(word)) ids.push(id);
         });
       });
-      for (const id of after) ids.push(id);
       return ids;
     };
   };
-  return { encoderBy, begin: before.length === 1 ? before[0] : undefined };
+  const framed =
+    (encode: (text: string) => number[]) =>
+    (text: string): number[] => [...before, ...encode(text), ...after];
+  return { encoderBy, framed, begin: before.length === 1 ? before[0] : undefined };
 }
 
 function make(fields: Fields): Tokenizer {
@@ -65,7 +76,8 @@ function make(fields: Fields): Tokenizer {
     fields.part('model') ?? refuse(`${name} has no model`, 'tokenizer.json, parsed'),
   );
   const added = addedTokens(fields);
-  const { encoderBy, begin } = encoderOf(fields, encodeWord);
+  const { encoderBy, framed, begin } = encoderOf(fields, encodeWord);
+  const encodeBare = encoderBy(added);
   const decode = decoderOf(fields.part('decoder'));
   const texts = new Map(Array.from(ids, ([text, id]) => [id, text]));
   for (const { id, text, isSpecial } of added) {
@@ -74,8 +86,10 @@ function make(fields: Fields): Tokenizer {
   }
   return {
     begin,
-    encode: encoderBy(added),
-    encodePlain: encoderBy(added.filter(({ isSpecial }) => !isSpecial)),
+    encode: framed((text) => encodeBare(text)),
+    encodePlain: framed(encoderBy(added.filter(({ isSpecial }) => !isSpecial))),
+    encodeBare,
+    controls: added.filter(({ isSpecial }) => isSpecial).map(({ text }) => text),
     decode: (list) => decode(Array.from(list).flatMap((id) => texts.get(id) ?? [])),
   };
 }

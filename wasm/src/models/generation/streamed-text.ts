@@ -1,10 +1,10 @@
 // The text of a generation, up to the first stop.
 
-import type { Tokenizer } from '../api/model-types.js';
-import { QkvError } from '../api/errors.js';
-import { describe, reading } from '../arguments/values.js';
-import type { ModelSpec } from './model-state.js';
-import { type Decoder, decodeStream, type TextStream } from './tokenizers/text-stream.js';
+import type { Tokenizer } from '../../api/model-types.js';
+import { QkvError } from '../../api/errors.js';
+import { describe, reading } from '../../arguments/values.js';
+import type { ModelSpec } from '../model-state.js';
+import { type Decoder, decodeStream, type TextStream } from '../tokenizers/text-stream.js';
 
 /** What decodes by the caller's tokenizer, which may say anything, or throw. */
 const carefully = (fn: string, tokenizer: Tokenizer): Decoder => ({
@@ -48,6 +48,11 @@ export class StreamedText {
     if (found.length > 0) return { text: this.#take(Math.min(...found)), isStopped: true };
     const held = overlap(this.#text, this.#stops);
     return { text: this.#take(this.#text.length - held), isStopped: false };
+  }
+
+  /** What a token would add by itself, if it came next. */
+  peek(id: number): string {
+    return this.#stream?.peek(id) ?? '';
   }
 
   /** What waited, after which nothing comes. */

@@ -1,0 +1,192 @@
+// From a conversation to the text that a model was trained to go on from, by the template of its file.
+
+import type { ChatPromptOptions, ChatTemplates, JinjaTemplate } from '../api/chat-types.js';
+import { QkvError } from '../api/errors.js';
+import { checkBoolean } from '../arguments/numbers.js';
+import { describe, isRecord, listOf, reading } from '../arguments/values.js';
+import { escaped, textsIn, unusedLetter } from './escape.js';
+
+/** The options that are of the prompt alone; all others are of the generation. */
+export const promptNames = [
+  ...['jinja', 'template', 'tools', 'documents', 'variables', 'continues', 'plain'],
+] as const satisfies readonly string[];
+
+/** What a template wrote. */
+interface Written {
+  readonly text: string;
+  /** A letter within what is no control token though it looks like one; none if all of them are. */
+  readonly escape: string | undefined;
+}
+
+/** Most messages, tools or documents. */
+const most = 2 ** 16;
+const jinjaName = '@huggingface/jinja';
+
+const invalid = (what: string): never => {
+  throw new QkvError('invalid_argument', what);
+};
+
+const isTemplateClass = (value: unknown): value is JinjaTemplate =>
+  typeof value === 'function' &&
+  typeof (value.prototype as { render?: unknown } | undefined)?.render === 'function';
+
+/** The class that renders: the one given, or that of the package, wherever it is. */
+async function templateClass(fn: string, given: unknown): Promise<JinjaTemplate> {
+  if (given !== undefined) {
+    if (isTemplateClass(given)) return given;
+    return invalid(`${fn}: jinja is ${describe(given)}, expected Template of ${jinjaName}`);
+  }
+  try {
+    const found = (await import(/* webpackIgnore: true */ /* @vite-ignore */ jinjaName)) as {
+      Template?: unknown;
+    };
+    if (isTemplateClass(found.Template)) return found.Template;
+  } catch (error) {
+    throw new QkvError(
+      'unsupported',
+      `${fn}: jinja is undefined and ${jinjaName} cannot be imported here, expected { jinja: Template } with import { Template } from '${jinjaName}'`,
+      { cause: error },
+    );
+  }
+  return invalid(`${fn}: ${jinjaName} has no Template, expected a version with one`);
+}
+
+/** The template that is asked for. */
+function templateOf(
+  fn: string,
+  found: ChatTemplates | undefined,
+  { template, tools }: ChatPromptOptions,
+): string {
+  if (template !== undefined && typeof template !== 'string')
+    return invalid(`${fn}: template is ${describe(template)}, expected a template or its name`);
+  if (template !== undefined && /\{[{%]/.test(template)) return template;
+  const templates = found?.templates ?? {};
+  const names = Object.keys(templates);
+  const wanted = template ?? (tools && 'tool_use' in templates ? 'tool_use' : 'default');
+  const own = names.includes(wanted) ? templates[wanted] : undefined;
+  if (own !== undefined) return own;
+  if (template !== undefined || names.length > 0) {
+    const known = names.length > 0 ? names.map((name) => `'${name}'`).join(', ') : 'no template';
+    return invalid(
+      `${fn}: template is ${describe(wanted)} and the model's files have ${known}, expected one of them, or the text of a template`,
+    );
+  }
+  return invalid(
+    `${fn}: the model's files have no chat template, expected { template } with its text, or tokenizerConfig in the source of load()`,
+  );
+}
+
+/** Messages, or another list of objects. */
+function objectsOf(fn: string, name: string, given: unknown): readonly object[] {
+  const list = listOf(fn, name, given, most);
+  const wrong = list?.findIndex((each) => !isRecord(each)) ?? -1;
+  if (list && wrong < 0) return list as readonly object[];
+  const was = list
+    ? `${name}[${wrong}] is ${describe(list[wrong])}`
+    : `${name} is ${describe(given)}`;
+  return invalid(`${fn}: ${was}, expected ${list ? 'an object' : 'an array of objects'}`);
+}
+
+function messagesOf(fn: string, given: unknown): readonly object[] {
+  const messages = objectsOf(fn, 'messages', given);
+  if (messages.length === 0) invalid(`${fn}: messages is an empty array, expected at least one`);
+  messages.forEach((message, i) => {
+    const { role } = message as { role?: unknown };
+    if (typeof role !== 'string')
+      invalid(`${fn}: messages[${i}].role is ${describe(role)}, expected a text, as 'user'`);
+  });
+  return messages;
+}
+
+/** The variables of a template besides those of its model. */
+function variablesOf(fn: string, messages: unknown, options: ChatPromptOptions) {
+  const { tools, documents, variables = {} } = options;
+  if (!isRecord(variables))
+    return invalid(`${fn}: variables is ${describe(variables)}, expected an object`);
+  const lists = {
+    messages: messagesOf(fn, copyOf(fn, 'messages', messages)),
+    // As transformers has them: a list without elements would be one of tools.
+    tools: tools === undefined ? null : objectsOf(fn, 'tools', copyOf(fn, 'tools', tools)),
+    documents:
+      documents === undefined
+        ? null
+        : objectsOf(fn, 'documents', copyOf(fn, 'documents', documents)),
+  };
+  return { ...copyOf(fn, 'variables', variables), ...lists };
+}
+
+/** The text up to the end of the last message, which goes on. */
+function cutAfterLast(fn: string, text: string, messages: readonly object[]): string {
+  const { content } = (messages[messages.length - 1] ?? {}) as { content?: unknown };
+  if (typeof content !== 'string' || content.trim() === '')
+    return invalid(
+      `${fn}: continues is true and the content of the last message is ${describe(content)}, expected a text that goes on`,
+    );
+  const last = content.trim();
+  const at = text.lastIndexOf(last);
+  if (at < 0)
+    return invalid(
+      `${fn}: continues is true and the template does not write the last message as it is, expected a template that does`,
+    );
+  // Its spaces are part of it, where the template leaves them.
+  const whole = content.slice(content.indexOf(last));
+  return text.slice(0, at) + (text.startsWith(whole, at) ? whole : last);
+}
+
+/** A copy of a value as JSON has them, which no later change reaches; functions stay. */
+function copyOf<T>(fn: string, name: string, given: T): T {
+  const copy = (value: unknown): unknown => {
+    if (!isRecord(value)) return value;
+    if (Array.isArray(value)) return Array.from(value, copy);
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copy(each)]));
+  };
+  return reading(fn, name, () => copy(given)) as T;
+}
+
+/** Runs a template, which may refuse the conversation in words of its own. */
+function rendered(
+  fn: string,
+  Template: JinjaTemplate,
+  template: string,
+  variables: Record<string, unknown>,
+): string {
+  let text: unknown;
+  try {
+    text = new Template(template).render(variables);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'no reason given';
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: the chat template fails with ${JSON.stringify(why.slice(0, 500))}, expected a conversation as it wants it, or another template`,
+      { cause: error },
+    );
+  }
+  if (typeof text === 'string') return text;
+  return invalid(`${fn}: jinja has rendered ${describe(text)}, expected a text`);
+}
+
+/** Renders a conversation. What is given is read at once. */
+export async function chatText(
+  fn: string,
+  found: ChatTemplates | undefined,
+  messages: unknown,
+  options: ChatPromptOptions,
+): Promise<Written> {
+  const { plain = true, continues = false, jinja } = options;
+  checkBoolean(fn, 'plain', plain);
+  checkBoolean(fn, 'continues', continues);
+  const template = templateOf(fn, found, options);
+  const given = variablesOf(fn, messages, options);
+  const { tokens = {}, controls = [] } = found ?? {};
+  const escape = plain
+    ? unusedLetter([template, ...Object.values(tokens), ...controls, ...textsIn(given)])
+    : undefined;
+  const safe = escape === undefined ? given : (escaped(given, controls, escape) as typeof given);
+  const Template = await templateClass(fn, jinja);
+  const text = rendered(fn, Template, template, {
+    ...tokens,
+    ...safe,
+    add_generation_prompt: !continues,
+  });
+  return { text: continues ? cutAfterLast(fn, text, safe.messages) : text, escape };
+}

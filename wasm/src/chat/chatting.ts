@@ -1,0 +1,50 @@
+// A generation whose prompt is a conversation.
+
+import type { ChatPromptOptions } from '../api/chat-types.js';
+import type { FinishReason, Generation } from '../api/generation-types.js';
+import { type Ending, generationOf } from '../arguments/generation.js';
+import { readOptions } from '../arguments/values.js';
+import { promptNames } from './chat-prompt.js';
+
+interface Split {
+  readonly prompt: ChatPromptOptions;
+  /** All other options. */
+  readonly generation: Record<string, unknown>;
+}
+
+/** The options of chat() as those of its prompt and those of its generation. */
+export function splitOptions(fn: string, options: object): Split {
+  const isOfPrompt = (name: string): boolean => (promptNames as readonly string[]).includes(name);
+  return readOptions(fn, 'options', options, (given) => {
+    const all: [string, unknown][] = [];
+    // Inherited ones, too.
+    for (const name in given) all.push([name, (given as Record<string, unknown>)[name]]);
+    return {
+      prompt: Object.fromEntries(all.filter(([name]) => isOfPrompt(name))),
+      generation: Object.fromEntries(all.filter(([name]) => !isOfPrompt(name))),
+    };
+  });
+}
+
+/** The tokens that follow a prompt, once it is made. */
+export function chatting<T extends { readonly text: string; readonly finishReason?: FinishReason }>(
+  fn: string,
+  prompt: Promise<Int32Array>,
+  seed: number,
+  generate: (ids: Int32Array) => AsyncGenerator<T>,
+): Generation<T> {
+  const ending: Ending = {};
+  // Until the first token is asked for nobody wants to know.
+  prompt.catch(() => undefined);
+  async function* tokens(): AsyncGenerator<T, void, undefined> {
+    try {
+      for await (const token of generate(await prompt)) {
+        ending.reason = token.finishReason;
+        yield token;
+      }
+    } finally {
+      ending.reason ??= 'aborted';
+    }
+  }
+  return generationOf(fn, tokens(), seed, ending);
+}

@@ -1,0 +1,104 @@
+// What a generation says of its tokens beside the numbers of its sampling: which are likelier, which may be chosen, and how many
+// others are told.
+
+import { QkvError } from '../../api/errors.js';
+import type { GenerateOptions } from '../../api/model-types.js';
+import type { Input } from '../../arguments/arrays.js';
+import { checkInteger } from '../../arguments/numbers.js';
+import { describe, reading } from '../../arguments/values.js';
+import type { Call } from '../../memory/call.js';
+import { choiceIn, type LogitBias, logitBiasOf } from '../sampling-options.js';
+import { fn, tokenListOf } from './token-lists.js';
+
+/** Most tokens that may be forced, and alternatives that are told. */
+const [mostForced, mostTold] = [2 ** 16, 1000];
+
+type Mask = NonNullable<GenerateOptions['mask']>;
+
+/** The options, checked. */
+export interface ChoiceRules {
+  readonly vocabulary: number;
+  readonly bias: LogitBias | undefined;
+  readonly forced: readonly number[];
+  readonly mask: Mask | undefined;
+  /** Alternatives of each token that are told. */
+  readonly told: number;
+}
+
+/** The biases, with those of tokens that are banned. */
+function biasOf(vocabulary: number, { logitBias, banned }: GenerateOptions): LogitBias | undefined {
+  const bias = logitBiasOf(fn, logitBias, vocabulary);
+  const never = tokenListOf('banned', banned, vocabulary, vocabulary) ?? [];
+  if (never.length === 0) return bias;
+  return {
+    ids: Int32Array.from([...(bias?.ids ?? []), ...never]),
+    values: Float32Array.from([...(bias?.values ?? []), ...never.map(() => -Infinity)]),
+  };
+}
+
+export function choiceRulesOf(vocabulary: number, taken: GenerateOptions): ChoiceRules {
+  const { forced, mask, topLogprobs = 0 } = taken;
+  if (mask !== undefined && typeof mask !== 'function') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: mask is ${describe(mask)}, expected a function that returns the tokens that may be chosen`,
+    );
+  }
+  checkInteger(fn, 'topLogprobs', topLogprobs, 0, Math.min(vocabulary, mostTold));
+  return {
+    ...{ vocabulary, mask, told: topLogprobs },
+    bias: biasOf(vocabulary, taken),
+    forced: tokenListOf('forced', forced, vocabulary, mostForced) ?? [],
+  };
+}
+
+/** A bit for each of these tokens, in words of 32. */
+function bitsOf(tokens: Iterable<number>, vocabulary: number): Int32Array {
+  const words = new Int32Array(Math.ceil(vocabulary / 32));
+  for (const token of tokens) words[token >> 5] = (words[token >> 5] ?? 0) | (1 << (token & 31));
+  return words;
+}
+
+/** The tokens that a caller's mask lets through. */
+function masked(mask: Mask, answer: readonly number[], vocabulary: number): Int32Array | undefined {
+  const given: unknown = reading(fn, 'mask()', () => mask(Int32Array.from(answer)));
+  if (given === undefined) return undefined;
+  const ids = reading(fn, 'mask()', () => Array.from(given as ArrayLike<unknown>));
+  if (typeof given !== 'object' || ids.length === 0) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: mask() is ${describe(given)}, expected a list of at least one token, or undefined for all`,
+    );
+  }
+  ids.forEach((id, i) => checkInteger(fn, `mask()[${i}]`, id, 0, vocabulary - 1));
+  return bitsOf(ids as number[], vocabulary);
+}
+
+/** What each choice of one generation is given. */
+export class Choices {
+  readonly #rules: ChoiceRules;
+  readonly #answer: number[] = [];
+
+  constructor(rules: ChoiceRules) {
+    this.#rules = rules;
+  }
+
+  /** A token that was chosen. */
+  push(id: number): void {
+    this.#answer.push(id);
+  }
+
+  /** The next choice, as an argument of a call. */
+  next(call: Call, seen: Input | undefined) {
+    const { bias, told } = this.#rules;
+    return choiceIn(call, { seen, bias, allowed: this.#allowed(), top: told });
+  }
+
+  /** A bit for each token that may come next; undefined where all may. */
+  #allowed(): Int32Array | undefined {
+    const { forced, mask, vocabulary } = this.#rules;
+    const next = forced[this.#answer.length];
+    if (next !== undefined) return bitsOf([next], vocabulary);
+    return mask && masked(mask, this.#answer, vocabulary);
+  }
+}

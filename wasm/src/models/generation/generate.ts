@@ -1,0 +1,152 @@
+// Tokens one after another.
+
+import type { Alternative, FinishReason, Generation } from '../../api/generation-types.js';
+import type { GenerateOptions, Token } from '../../api/model-types.js';
+import { type Ending, generationOf } from '../../arguments/generation.js';
+import { throwIfAborted } from '../../arguments/signal.js';
+import type { ModelState } from '../model-state.js';
+import { Pause } from '../pause.js';
+import { checkIdle, createSession, sessionStateOf } from '../session.js';
+import { type Chosen, Passes } from './passes.js';
+import { type GenerateRequest, requestOf } from './request.js';
+import { StreamedText } from './streamed-text.js';
+import { fn } from './token-lists.js';
+
+/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once, kPieceTokens there. */
+const pieceTokens = 240;
+
+/** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
+const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Array =>
+  config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
+
+/** What a generation says of its tokens. */
+class Telling {
+  readonly #request: GenerateRequest;
+  readonly #texts: StreamedText;
+  #count = 0;
+
+  constructor(state: ModelState, request: GenerateRequest) {
+    this.#request = request;
+    this.#texts = new StreamedText(fn, state.spec, request.stops, saidIn(state, request.prompt));
+  }
+
+  /** The token as callers have it; with a reason it is the last. */
+  token({ topLogprobs: top, ...chosen }: Chosen): Token {
+    const { ends, most, maxTokens } = this.#request;
+    this.#count += 1;
+    const topLogprobs = top?.map((each): Alternative => ({
+      ...each,
+      text: this.#texts.peek(each.id),
+    }));
+    const isEnd = ends.includes(chosen.id);
+    const { text, isStopped } = isEnd
+      ? { text: '', isStopped: false }
+      : this.#texts.push(chosen.id);
+    const isFull = this.#count >= most;
+    const atMost: FinishReason = most === maxTokens ? 'length' : 'room';
+    const finishReason = isEnd || isStopped ? 'stop' : isFull ? atMost : undefined;
+    return {
+      ...chosen,
+      text: finishReason && !isStopped ? text + this.#texts.end() : text,
+      ...(topLogprobs && { topLogprobs }),
+      ...(finishReason && { finishReason }),
+    };
+  }
+}
+
+async function* tokens(
+  state: ModelState,
+  request: GenerateRequest,
+  ending: Ending,
+): AsyncGenerator<Token, void, undefined> {
+  const { most, signal, prompt, asked, session, source } = request;
+  const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
+  const own = session ? undefined : createSession(fn, state, { capacity, source });
+  const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
+  const telling = new Telling(state, request);
+  const pause = new Pause();
+  const breathe = async (): Promise<void> => {
+    await pause.maybe();
+    throwIfAborted(signal);
+  };
+  // With readings, the token that chooses is alone in its pass, as those after it.
+  const atOnce = asked.inspect || asked.read ? 1 : pieceTokens;
+  let ids = prompt;
+  /** The token that was yielded last, until the model has read it. */
+  let unread: Int32Array | undefined;
+  let hasBegun = false;
+  const catchUp = (): void => {
+    const last = unread;
+    unread = undefined;
+    if (last && session && passes.hasRoom) passes.read(last);
+  };
+  try {
+    throwIfAborted(signal);
+    while (ids.length > atOnce) {
+      const count = Math.min(pieceTokens, ids.length - 1);
+      passes.read(ids.subarray(0, count));
+      ids = ids.subarray(count);
+      await breathe();
+    }
+    for (;;) {
+      const chosen = passes.choose(ids);
+      // That pass has read it.
+      unread = undefined;
+      hasBegun = true;
+      ids = Int32Array.of(chosen.id);
+      const token = telling.token(chosen);
+      // Not before: a tokenizer may have thrown.
+      unread = ids;
+      ending.reason = token.finishReason;
+      yield token;
+      if (token.finishReason) return;
+      await breathe();
+    }
+  } catch (error) {
+    try {
+      catchUp();
+    } catch {
+      // What failed first is thrown.
+    }
+    throw error;
+  } finally {
+    ending.reason ??= 'aborted';
+    own?.dispose();
+    // What this throws reaches whoever ends the iteration.
+    catchUp();
+    // No token came of a prompt that was refused, or given up, on the way.
+    if (session && !hasBegun) passes.forget();
+  }
+}
+
+/** The tokens of a request, during which its session is nobody else's. */
+async function* alone(
+  state: ModelState,
+  request: GenerateRequest,
+  ending: Ending,
+): AsyncGenerator<Token, void, undefined> {
+  const { session, length } = request;
+  if (!session) {
+    yield* tokens(state, request, ending);
+    return;
+  }
+  checkIdle(fn, session);
+  // An earlier generation may have gone on in it meanwhile.
+  const now = session.length === length ? request : { ...request, ...request.again() };
+  session.isBusy = true;
+  try {
+    yield* tokens(state, now, ending);
+  } finally {
+    session.isBusy = false;
+  }
+}
+
+export function generate(
+  state: ModelState,
+  prompt: unknown,
+  options: GenerateOptions,
+): Generation<Token> {
+  const request = requestOf(state, prompt, options);
+  const ending: Ending = {};
+  return generationOf(fn, alone(state, request, ending), request.sampling.seed, ending);
+}

@@ -1,0 +1,107 @@
+// The passes of one generation.
+
+import type { Token } from '../../api/model-types.js';
+import type { TokenProbability } from '../../api/sampling-types.js';
+import { found } from '../../language/rows.js';
+import { Call } from '../../memory/call.js';
+import { editsIn } from '../edits.js';
+import type { ModelState } from '../model-state.js';
+import { PassSites, type SitesAsked } from '../pass-sites.js';
+import { addressOf, keepOnly, readInto, type SessionState } from '../session.js';
+import { Choices } from './choices.js';
+import type { GenerateRequest, Sampling } from './request.js';
+import { Seen } from './seen.js';
+import { fn } from './token-lists.js';
+
+/** A token and what was likely too, before any of them is a text. */
+export type Chosen = Omit<Token, 'text' | 'topLogprobs' | 'finishReason'> & {
+  readonly topLogprobs?: readonly TokenProbability[];
+};
+
+/** Tokens that penalties are for, if there are any. */
+function seenOf(prompt: Int32Array, sampling: Sampling): Seen | undefined {
+  const { repetitionPenalty, frequencyPenalty, presencePenalty } = sampling;
+  const isPlain = repetitionPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0;
+  return isPlain ? undefined : new Seen(prompt, frequencyPenalty === 0);
+}
+
+export class Passes {
+  readonly #state: ModelState;
+  readonly #session: SessionState;
+  readonly #request: GenerateRequest;
+  readonly #seen: Seen | undefined;
+  readonly #choices: Choices;
+  readonly #before: number;
+  #steps = 0;
+
+  constructor(state: ModelState, sessionState: SessionState, request: GenerateRequest) {
+    this.#state = state;
+    this.#session = sessionState;
+    this.#before = sessionState.length;
+    this.#request = request;
+    this.#seen = seenOf(request.prompt, request.sampling);
+    this.#choices = new Choices(request.rules);
+  }
+
+  /** Whether model and session are still there. */
+  get isAlive(): boolean {
+    return this.#state.isAlive && this.#session.handle.address !== undefined;
+  }
+
+  /** Whether a token can be read, also after model or session were disposed. */
+  get hasRoom(): boolean {
+    return this.isAlive && this.#session.length < this.#session.capacity;
+  }
+
+  /** Leaves the session as it was before the first pass. */
+  forget(): void {
+    if (this.isAlive && this.#session.length > this.#before)
+      keepOnly(fn, this.#session, this.#before);
+  }
+
+  /** Reads tokens. */
+  read(ids: Int32Array): void {
+    const { ablate } = this.#request.asked.inspect ?? {};
+    const { call, fields } = this.#begin(ids, ablate ? { inspect: { ablate } } : {});
+    readInto(fn, this.#session, ids.length, () => {
+      call.run('forwardModel', fields());
+    });
+  }
+
+  /** Reads tokens, and chooses one that follows the last of them. */
+  choose(ids: Int32Array): Chosen {
+    const { call, places, fields } = this.#begin(ids, this.#request.asked);
+    const choice = this.#choices.next(call, this.#seen?.input);
+    const slot = call.output('found', [4]);
+    readInto(fn, this.#session, ids.length, () => {
+      call.run('generateToken', {
+        ...fields(),
+        sampling: { ...this.#request.sampling, step: this.#steps },
+        choice: choice.fields,
+        found: slot,
+      });
+    });
+    this.#steps += 1;
+    const [id = -1, logProbability = NaN] = found(call, slot);
+    this.#seen?.add(id);
+    this.#choices.push(id);
+    return { id, logProbability, ...choice.result(), ...places.result(call) };
+  }
+
+  #begin(ids: Int32Array, asked: SitesAsked) {
+    const state = this.#state;
+    const sessionState = this.#session;
+    const call = new Call(state.instance, fn);
+    const { length } = ids;
+    const size = { batch: 1, length, keys: sessionState.length + length };
+    const edits = editsIn(this.#request.edits, sessionState.length - this.#before, size);
+    const places = new PassSites(fn, call, asked, state.spec.config, { ...size, edits });
+    const fields = () => ({
+      model: state.live(fn),
+      session: addressOf(fn, sessionState),
+      ids: call.input({ name: 'prompt', shape: [1, length], source: ids }),
+      sites: places.fields(call),
+    });
+    return { call, places, fields };
+  }
+}

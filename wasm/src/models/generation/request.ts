@@ -1,0 +1,144 @@
+// The arguments of generate(), checked, with their defaults.
+
+import { QkvError } from '../../api/errors.js';
+import type { GenerateOptions } from '../../api/model-types.js';
+import { drawnSeed } from '../../arguments/generation.js';
+import { checkBoolean, checkInteger, mostInt } from '../../arguments/numbers.js';
+import { checkSignal } from '../../arguments/signal.js';
+import { describe, listOf, takeOptions } from '../../arguments/values.js';
+import { Call } from '../../memory/call.js';
+import { editsOf, type SiteEdit } from '../edits.js';
+import type { ModelState } from '../model-state.js';
+import { PassSites } from '../pass-sites.js';
+import { samplingOf } from '../sampling-options.js';
+import { type SessionState, sessionStateOf } from '../session.js';
+import { hasNoTokenizer, tokensOf } from '../text.js';
+import { type ChoiceRules, choiceRulesOf } from './choices.js';
+import { fn, mostStops, tokenListOf } from './token-lists.js';
+
+const names = [
+  ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty'],
+  ...['frequencyPenalty', 'presencePenalty', 'seed', 'stop', 'stopTokens', 'topLogprobs'],
+  ...['logitBias', 'banned', 'forced', 'mask', 'session', 'inspect', 'signal', 'plain'],
+  ...['read', 'edit'],
+] as const;
+
+export type Sampling = ReturnType<typeof samplingOf>;
+
+/** The tokens of a prompt, and how many may follow. */
+interface Prompt {
+  readonly prompt: Int32Array;
+  /** What the encoder of a model with one reads first, unless a session has its own. */
+  readonly source?: Int32Array;
+  readonly most: number;
+}
+
+export interface GenerateRequest extends Prompt {
+  /** The same prompt, should the session be longer by now. */
+  readonly again: () => Prompt;
+  /** The length of the session when generate() was called. */
+  readonly length: number;
+  /** As many tokens were asked for. */
+  readonly maxTokens: number | undefined;
+  readonly sampling: Sampling;
+  readonly rules: ChoiceRules;
+  readonly stops: readonly string[];
+  readonly ends: readonly number[];
+  readonly session: SessionState | undefined;
+  /** What is read of each token that is chosen. */
+  readonly asked: Pick<GenerateOptions, 'inspect' | 'read'>;
+  readonly edits: readonly SiteEdit[];
+  readonly signal: AbortSignal | undefined;
+}
+
+function stopsOf(given: unknown): readonly string[] {
+  if (given === undefined) return [];
+  const list = listOf(fn, 'stop', given, mostStops);
+  if (!list?.every((stop): stop is string => typeof stop === 'string' && stop !== '')) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: stop is ${describe(given)}, expected an array of texts that are not empty`,
+    );
+  }
+  return list;
+}
+
+/** Tokens that the model, or the session, has room for beside the prompt; the last one need not be read. */
+function roomFor(
+  state: ModelState,
+  sessionState: SessionState | undefined,
+  prompt: number,
+): number {
+  const capacity = sessionState?.capacity ?? state.spec.config.maxLength;
+  const room = capacity - (sessionState?.length ?? 0) - prompt;
+  if (room >= 0) return room + 1;
+  throw new QkvError(
+    'out_of_range',
+    `${fn}: prompt has ${prompt} tokens, expected at most ${room + prompt}: ${sessionState ? 'the session' : 'the model'} has no room for more`,
+  );
+}
+
+/** In a session with a source a prompt is what the decoder has said, of which a text is no tokens: it would end with the source's end. */
+function checkSaid(prompt: unknown): void {
+  if (typeof prompt !== 'string') return;
+  throw new QkvError(
+    'invalid_argument',
+    `${fn}: prompt is ${describe(prompt)} and the session has its source, expected the tokens that the decoder begins with, as [model.config.startToken]; without a session the text is the source`,
+  );
+}
+
+/** The tokens of a prompt, for a model and a session as they are now. */
+function promptOf(
+  state: ModelState,
+  from: unknown,
+  session: SessionState | undefined,
+  { maxTokens: most = mostInt, plain = false }: GenerateOptions,
+): Prompt {
+  const { config } = state.spec;
+  if (config.encoderLayers > 0) {
+    if (session) checkSaid(from);
+    else {
+      const { source } = tokensOf(fn, 'prompt', from, state.spec, { plain });
+      const prompt = Int32Array.of(config.startToken);
+      return { prompt, source, most: Math.min(most, config.maxLength) };
+    }
+  }
+  const goesOn = session !== undefined && session.length > 0;
+  const { source, shape } = tokensOf(fn, 'prompt', from, state.spec, { goesOn, plain });
+  return { prompt: source, most: Math.min(most, roomFor(state, session, shape[1])) };
+}
+
+export function requestOf(
+  state: ModelState,
+  given: unknown,
+  options: GenerateOptions,
+): GenerateRequest {
+  const taken = takeOptions(fn, 'options', options, names);
+  const { maxTokens, session, signal, plain = false } = taken;
+  const { config, tokenizer, ends } = state.spec;
+  const stops = stopsOf(taken.stop);
+  if (stops.length > 0 && !tokenizer)
+    throw hasNoTokenizer(fn, state.spec, 'stop is given', 'stopTokens');
+  checkSignal(fn, signal);
+  checkBoolean(fn, 'plain', plain);
+  state.live(fn);
+  if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
+  const sessionState = session === undefined ? undefined : sessionStateOf(fn, state, session);
+  if (sessionState) checkInteger(fn, 'the batch of session', sessionState.batch, 1, 1);
+  const first = promptOf(state, given, sessionState, taken);
+  const again = typeof given === 'string' ? given : first.prompt;
+  // For what is wrong with it, before anything is done.
+  const pass = { batch: 1, length: 1, keys: 1 };
+  const { inspect, read, edit } = taken;
+  const places = new PassSites(fn, new Call(state.instance, fn), { inspect, read }, config, pass);
+  return {
+    ...first,
+    again: () => promptOf(state, again, sessionState, taken),
+    sampling: samplingOf(fn, { seed: drawnSeed(), ...taken }),
+    rules: choiceRulesOf(config.vocabulary, taken),
+    ends: tokenListOf('stopTokens', taken.stopTokens, config.vocabulary) ?? ends,
+    asked: { inspect: places.inspect, read: places.read },
+    edits: editsOf(fn, edit, config, { ...pass, isOpen: true }),
+    ...{ stops, session: sessionState, length: sessionState?.length ?? 0, signal, maxTokens },
+  };
+}
