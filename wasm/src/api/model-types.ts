@@ -279,13 +279,12 @@ export type TokenOf<Options> = Options extends unknown
         Token,
         Layers<Said<Options, 'inspect'>, LayerReadings, Reading> &
           Activated<Said<Options, 'read'>> &
-          ToldWith<Said<Options, 'topLogprobs'>>
+          ([Said<Options, 'topLogprobs'>] extends [number]
+            ? Required<Pick<Token, 'topLogprobs'>>
+            : unknown)
       >
     >
   : never;
-
-/** The alternatives are there where a number of them was asked for. */
-type ToldWith<Count> = [Count] extends [number] ? Required<Pick<Token, 'topLogprobs'>> : unknown;
 
 /** Options of {@link LanguageModel.loss}. */
 export interface LossOptions {

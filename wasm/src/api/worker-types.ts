@@ -24,7 +24,6 @@ import type {
   LossOptions,
   OutputOf,
   Passing,
-  Session,
   SessionOf,
   SessionOptions,
   Source,
