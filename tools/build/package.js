@@ -52,6 +52,7 @@ const declarations = [
     'api/inspect-types',
     'api/chat-types',
     'api/generation-types',
+    'api/logit-types',
     'api/model-types',
     'api/sampling-types',
     'api/train-types',

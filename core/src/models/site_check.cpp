@@ -16,7 +16,7 @@ constexpr const char* kNames[kModelSites] = {
     "kZ",        "kHeads", "kAttention", "kMiddle",  "kNeurons", "kFeedForward",
     "kResidual", "kFinal", "kCross",     "kEntropy", "kLogits",  "kNormWeights"};
 
-Verbatim name_of(ModelSite site) noexcept { return {kNames[static_cast<std::size_t>(site)]}; }
+Verbatim name_of(ModelSite site) noexcept { return {site_name(site)}; }
 
 /// Why a model has no such site; null if it has.
 const char* lack_of(const LanguageModelConfig& c, ModelSite site) noexcept {
@@ -222,11 +222,17 @@ TensorView<float> site_view(const SiteAxes& axes, Index batch, Index rows, float
                            : TensorView<float>(to, {batch, axes.heads, rows, axes.width});
 }
 
-Status check_sites(const Caller& caller, const SiteCall& call, const SiteWishes& wishes) noexcept {
-  const auto& [readings, edits, lenses] = wishes;
+const char* site_name(ModelSite site) noexcept { return kNames[static_cast<std::size_t>(site)]; }
+
+NamedSpan span_of(const ModelReading& reading) noexcept {
+  return {site_name(reading.site), reading.to};
+}
+
+Status check_readings(const Caller& caller, const SiteCall& call,
+                      std::span<const ModelReading> readings, const char* name) noexcept {
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    const Argument name{"readings", static_cast<Index>(i)};
-    QKV_RETURN_IF_ERROR(check_reading(caller, call, readings[i], name));
+    QKV_RETURN_IF_ERROR(
+        check_reading(caller, call, readings[i], Argument{name, static_cast<Index>(i)}));
     for (const ModelReading& other : readings.subspan(i + 1)) {
       if (other.layer == readings[i].layer && other.site == readings[i].site) {
         return refuse(StatusCode::kInvalidArgument, caller,
@@ -235,6 +241,12 @@ Status check_sites(const Caller& caller, const SiteCall& call, const SiteWishes&
       }
     }
   }
+  return {};
+}
+
+Status check_sites(const Caller& caller, const SiteCall& call, const SiteWishes& wishes) noexcept {
+  const auto& [readings, edits, lenses] = wishes;
+  QKV_RETURN_IF_ERROR(check_readings(caller, call, readings, "readings"));
   for (std::size_t i = 0; i < edits.size(); ++i) {
     QKV_RETURN_IF_ERROR(check_edit(caller, call, edits[i], {"edits", static_cast<Index>(i)}));
   }
@@ -255,8 +267,7 @@ namespace {
 /// Array i of what sites write: of a reading, or the ids and then the probabilities of a lens.
 NamedSpan written(const SiteWishes& wishes, std::size_t i) noexcept {
   if (i < wishes.readings.size()) {
-    const ModelReading& reading = wishes.readings[i];
-    return {kNames[static_cast<std::size_t>(reading.site)], reading.to};
+    return span_of(wishes.readings[i]);
   }
   i -= wishes.readings.size();
   const ModelLens& lens = wishes.lenses[i / 2];

@@ -31,6 +31,16 @@ struct SiteCall {
   Index first_layer;  ///< that is computed
 };
 
+/// Readings alone fit the model and the call, each site of a layer once. `name`: what the caller calls the list.
+Status check_readings(const Caller& caller, const SiteCall& call,
+                      std::span<const ModelReading> readings, const char* name) noexcept;
+
+/// What a reading writes, by the name of its site.
+[[nodiscard]] NamedSpan span_of(const ModelReading& reading) noexcept;
+
+/// The name of a site for messages.
+[[nodiscard]] const char* site_name(ModelSite site) noexcept;
+
 /// What is asked of the sites of a call.
 struct SiteWishes {
   std::span<const ModelReading> readings;

@@ -79,6 +79,24 @@ engine.languageModel({ vocabulary: 2, numLayers: 1, dModel: 4, numHeads: 1, maxL
 // @ts-expect-error no such kind
 engine.seq2seq({ kind: 'lstm', vocabulary: 2, dModel: 4, maxLength: 3 });
 
+// Gradients by activations have the places that were asked for.
+const answers = { answer: 1, instead: 2, row: 0 };
+const read = [
+  { site: 'z', layers: [0] },
+  { site: 'residual', rows: [0, 1] },
+] as const;
+const logits = model.model.gradients([1], { ...answers, read });
+export const four: readonly [number, number, number, number] = logits.gradients.get('z', 0).shape;
+export const three: readonly [number, number, number] = logits.activations.get('residual', 0).shape;
+// @ts-expect-error not asked for
+logits.gradients.get('q', 0);
+// @ts-expect-error the trainer does not keep it
+model.model.gradients([1], { ...answers, read: [{ site: 'weights' }] });
+const prompts = { clean: [1], corrupt: [2], answer: 1, instead: 2 };
+export const grid: NdArray = model.model.attributionPatching({ ...prompts, site: 'z' }).grid;
+// @ts-expect-error no such grid
+model.model.attributionPatching({ ...prompts, site: 'neurons' });
+
 // An engine of qkv is not enough.
 declare const plain: Qkv;
 // @ts-expect-error it has no gradients

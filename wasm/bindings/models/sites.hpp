@@ -24,6 +24,42 @@ class Made {
   std::unique_ptr<T[]> list_;
 };
 
+/// Words of a row of readings.
+inline constexpr Index kReadWords = 4;
+
+/// Takes numbers of an array from `at` on, as many as a view has, or says that they do not fit.
+template <class T>
+T* take_numbers(const TensorView<T>& from, Index& at, Index count, bool& fits) noexcept {
+  const Index all = from.absent() ? 0 : from.size();
+  if (count < 0 || count > all - at) {
+    fits = false;
+    return from.data;
+  }
+  at += count;
+  return from.data + at - count;
+}
+
+/// Readings of the rows of a table, whose arrays are one after another in `to`; `view` is the shape of one.
+template <class View>
+void list_readings(std::span<ModelReading> readings, const std::int32_t* word,
+                   const TensorView<float>& to, bool& fits, const View& view) noexcept {
+  Index at = 0;
+  for (ModelReading& reading : readings) {
+    reading = {.site = static_cast<ModelSite>(word[0]),
+               .layer = word[1],
+               .row_begin = word[2],
+               .row_end = word[3]};
+    reading.to = view(reading);
+    reading.to.data = take_numbers(to, at, reading.to.size(), fits);
+    word += kReadWords;
+  }
+}
+
+/// Rows of a table.
+inline Index rows_of_table(const TensorView<const std::int32_t>& table, Index words) noexcept {
+  return table.absent() ? 0 : table.size() / words;
+}
+
 /// The readings, edits and lenses of a call, as schema.js describes their rows.
 class Sites {
  public:
@@ -57,39 +93,23 @@ class Sites {
   }
 
  private:
-  static constexpr Index kReadWords = 4;
   static constexpr Index kEditWords = 14;
 
   static Index rows_of(const TensorView<const std::int32_t>& table, Index words) noexcept {
-    return table.absent() ? 0 : table.size() / words;
+    return rows_of_table(table, words);
   }
 
-  /// Takes numbers of an array from `at` on, as many as a view has.
   template <class T>
   T* take(const TensorView<T>& from, Index& at, Index count) noexcept {
-    const Index all = from.absent() ? 0 : from.size();
-    if (count < 0 || count > all - at) {
-      fits_ = false;
-      return from.data;
-    }
-    at += count;
-    return from.data + at - count;
+    return take_numbers(from, at, count, fits_);
   }
 
   void read(const LanguageModel& model, const LanguageModel::ForwardArgs& args) noexcept {
     const TensorView<const std::int32_t> table = given_.reads;
-    const TensorView<float> to = given_.read;
-    const std::int32_t* word = table.data;
-    Index at = 0;
-    for (ModelReading& reading : readings_.list()) {
-      reading = {.site = static_cast<ModelSite>(word[0]),
-                 .layer = word[1],
-                 .row_begin = word[2],
-                 .row_end = word[3]};
-      reading.to = model.reading_view(args, reading, nullptr);
-      reading.to.data = take(to, at, reading.to.size());
-      word += kReadWords;
-    }
+    list_readings(readings_.list(), table.data, given_.read, fits_,
+                  [&](const ModelReading& reading) noexcept {
+                    return model.reading_view(args, reading, nullptr);
+                  });
   }
 
   void edit(const LanguageModel& model, const LanguageModel::ForwardArgs& args) noexcept {

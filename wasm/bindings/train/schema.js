@@ -23,6 +23,8 @@ export const groups = /** @type {const} */ ({
     dropout: 'number',
     deviation: 'number',
   },
+  // Rows of 4: site, layer, first row, end of rows. Their arrays are one after another in `read`, as in modelSites.
+  siteReads: { reads: 'ints', read: 'results' },
   trainerBatch: {
     ids: 'ints',
     targets: 'ints',
@@ -235,6 +237,20 @@ export const operators = /** @type {const} */ ({
       q: 'results',
       k: 'results',
       v: 'results',
+    },
+  },
+  // The difference of two logits (`instead` below 0: one logit) after the token `row` (below 0: the last) of one row of tokens: a
+  // float64, of two words.
+  differentiateLogit: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      ids: 'ints',
+      row: 'whole',
+      answer: 'whole',
+      instead: 'whole',
+      activations: { group: 'siteReads' },
+      gradients: { group: 'siteReads' },
+      found: 'results',
     },
   },
   readSeq2Seq: {

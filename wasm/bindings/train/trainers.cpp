@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "models/config.hpp"
+#include "models/sites.hpp"
 #include "support.hpp"
 
 namespace qkv::wasm {
@@ -201,6 +202,43 @@ Status readLanguageModel(const ReadLanguageModelFields& given) noexcept {
       {.ids = given.ids, .key_lengths = given.key_lengths}, given.logits,
       {readings, static_cast<std::size_t>(count)}, scratch());
   delete[] readings;
+  return status;
+}
+
+Status differentiateLogit(const DifferentiateLogitFields& given) noexcept {
+  train::LanguageModelTrainer& trainer = given.trainer->language_model;
+  const train::TokenBatch tokens = {.ids = given.ids};
+  bool fits = true;
+  const auto fill = [&](const Made<ModelReading>& made, const SiteReadsFields& of) noexcept {
+    const TensorView<const std::int32_t> table = of.reads;
+    list_readings(made.list(), table.data, of.read, fits,
+                  [&](const ModelReading& reading) noexcept {
+                    return trainer.reading_view(tokens, reading, nullptr);
+                  });
+  };
+  const Made<ModelReading> activations(rows_of_table(given.activations.reads, kReadWords));
+  const Made<ModelReading> gradients(rows_of_table(given.gradients.reads, kReadWords));
+  if (!activations.made() || !gradients.made()) {
+    return Status::error(StatusCode::kOutOfMemory,
+                         "out of memory: the sites of a pass could not be listed");
+  }
+  fill(activations, given.activations);
+  fill(gradients, given.gradients);
+  if (!fits) {
+    return Status::error(StatusCode::kShapeMismatch,
+                         "the arrays of sites are shorter than what is read");
+  }
+  double value = 0.0;
+  Status status = trainer.logit_gradients({.tokens = tokens,
+                                           .row = given.row,
+                                           .answer = given.answer,
+                                           .instead = given.instead,
+                                           .activations = activations.list(),
+                                           .gradients = gradients.list()},
+                                          scratch(), value);
+  if (status.ok()) {
+    tell(given.found, {value});
+  }
   return status;
 }
 

@@ -1,3 +1,4 @@
+import type { LogitModel } from './logit-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
 import type * as options from './option-types.js';
 import type { Layers, Said, Shape3, Shape4, Shown, With } from './option-types.js';
@@ -255,7 +256,7 @@ export type OutputOf<Options> = Options extends unknown
   : never;
 
 /** The language model of a trainer; it goes with the trainer. */
-export interface LanguageModel {
+export interface LanguageModel extends LogitModel {
   /** As given, with all defaults. */
   readonly config: Filled<LanguageModelConfig>;
   /** Numbers that are trained. */

@@ -16,6 +16,7 @@ export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/train-types.js';
+export type * from '../api/logit-types.js';
 export type * from '../api/trainer-types.js';
 
 const { hash, operators: own } = readPart(QKV_TRAIN_ABI);

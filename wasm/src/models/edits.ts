@@ -10,9 +10,9 @@ import { shapeText, sizeOf } from '../arguments/shapes.js';
 import { describe, isFloat32Array, isRecord, listOf, takeOptions } from '../arguments/values.js';
 import type { Config } from '../language/config.js';
 import type { Call } from '../memory/call.js';
-import { checkSite, editable } from './places.js';
-import { mostPlaces } from './reads.js';
-import { axesAt, hasLayer, type PassSize, type SiteName, sites } from './sites.js';
+import { checkSite, editable } from '../language/places.js';
+import { mostPlaces } from '../language/reads.js';
+import { axesAt, hasLayer, type PassSize, type SiteName, sites } from '../language/sites.js';
 
 type Range = readonly [begin: number, end: number];
 

@@ -15,7 +15,7 @@ import {
   type SiteArray,
   type SiteName,
   type SiteReading,
-} from './sites.js';
+} from '../language/sites.js';
 
 const names = [
   'layers',

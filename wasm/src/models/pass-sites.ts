@@ -7,8 +7,8 @@ import type { Config } from '../language/config.js';
 import type { Call } from '../memory/call.js';
 import { editFields, editsOf, type SiteEdit } from './edits.js';
 import { Inspection } from './inspection.js';
-import { checkOnce, readsOf } from './reads.js';
-import { hasLayer, type PassSize, type SiteReading, SiteReadings } from './sites.js';
+import { checkOnce, readsOf } from '../language/reads.js';
+import { hasLayer, type PassSize, type SiteReading, SiteReadings } from '../language/sites.js';
 
 /** What callers ask for; unknown until it is checked. */
 export interface SitesAsked {

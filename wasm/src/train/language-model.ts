@@ -1,5 +1,12 @@
 // Language models in training.
 
+import type { Sweep } from '../api/inspect-types.js';
+import type {
+  AttributionPatchingOptions,
+  GradientRead,
+  GradientsOptions,
+  LogitGradients,
+} from '../api/logit-types.js';
 import type {
   ForwardOptions,
   LanguageBatch,
@@ -21,6 +28,8 @@ import { checkRows, checkWhole, found, optionalWhole, take } from '../language/r
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
+import { attributionPatching } from './attribution-patching.js';
+import { gradients } from './logit-gradients.js';
 import { trainerOptions } from './options.js';
 import type { TrainerState } from './trainer-state.js';
 import { createTrainer, type TrainerKind } from './trainer.js';
@@ -89,6 +98,17 @@ class TrainedLanguageModel implements LanguageModel {
       trainer: this.#state.live(fn),
     });
     return { logits: take<Shape3>(call, logits), ...(readings && { layers: readings.read(call) }) };
+  }
+
+  gradients<R extends readonly GradientRead[]>(
+    ids: ArrayLike<number>,
+    options: GradientsOptions & { read: R },
+  ): LogitGradients<R[number]['site']> {
+    return gradients(this.#state, this.config, ids, options);
+  }
+
+  attributionPatching(options: AttributionPatchingOptions): Sweep {
+    return attributionPatching(this.#state, this.config, options);
   }
 
   loss(ids: ArrayLike<number>, given: { batch?: number | undefined } = {}): number {

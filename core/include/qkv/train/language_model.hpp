@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "qkv/language_model_config.hpp"
+#include "qkv/model_sites.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 #include "qkv/train/trainer.hpp"
@@ -98,6 +99,37 @@ class LanguageModelTrainer {
   /// Errors as step(); kOutOfRange for a layer that is none, kInvalidArgument for arrays in the memory of another.
   Status forward(const TokenBatch& tokens, TensorView<float> logits,
                  std::span<const LayerReading> readings, Workspace& workspace) noexcept;
+
+  /// What logit_gradients() reads and writes.
+  struct LogitArgs {
+    TokenBatch tokens = {};  ///< as forward()
+    Index batch = 0;         ///< the row of the batch
+    Index row = -1;          ///< the token of that row; below 0: the last
+    Index answer = 0;        ///< the token whose logit counts
+    Index instead = -1;      ///< the token whose logit is subtracted; below 0: none
+    std::span<const ModelReading> activations = {};  ///< what is read of the pass
+    std::span<const ModelReading> gradients = {};    ///< whose gradients are written
+  };
+
+  /// The difference of two logits of the token after one, and how it changes with activations of the same pass, without dropout:
+  ///
+  ///     value = logits[batch, row, answer] - logits[batch, row, instead]
+  ///     gradients = d value / d x          for the numbers x of each site, all others before it held fixed
+  ///
+  /// Sites, shapes and layers are those of ModelReading; their gradients have the shapes of the sites. There are kEmbed, kQ, kK, kV, kZ,
+  /// kAttention, kMiddle, kNeurons, kFeedForward, kResidual and kFinal. With the activations x' of another pass, the sum of (x' - x)
+  /// d value / d x estimates what putting x' in the place of x would do to the value ("attribution patching", Nanda 2023): for all sites
+  /// by one pass there and back. Without `gradients` there is no pass back. The gradients of arrays stay those of the last step.
+  ///
+  /// Errors as forward(); kOutOfRange for a batch, row or token that is none, kUnsupported for a site that is none of these or that the
+  /// model lacks, kInvalidArgument for arrays in the memory of another, a site of a layer that is asked for twice. On error nothing is
+  /// written.
+  Status logit_gradients(const LogitArgs& args, Workspace& workspace, double& value) noexcept;
+
+  /// The view of a reading of these tokens in dense memory at `to`. Nothing is checked.
+  [[nodiscard]] TensorView<float> reading_view(const TokenBatch& tokens,
+                                               const ModelReading& reading,
+                                               float* to) const noexcept;
 
   /// As given to create(), with every size filled in.
   [[nodiscard]] const LanguageModelConfig& config() const noexcept;

@@ -29,8 +29,15 @@ bool Pass::has(int i) const noexcept { return step.in[static_cast<std::size_t>(i
 const TapeArray& Pass::out() const noexcept { return tape[step.out]; }
 const TapeArray& Pass::saved() const noexcept { return tape[step.saved]; }
 
+Step::Write Pass::write(int i) const noexcept {
+  const Step::Write planned = step.writes[static_cast<std::size_t>(i)];
+  const bool left_out = inputs.activations_alone && planned != Step::Write::kSkip &&
+                        in(i).kind == TapeArray::Kind::kParameter;
+  return left_out ? Step::Write::kSkip : planned;
+}
+
 float* Pass::gradient(int i) const noexcept {
-  switch (step.writes[static_cast<std::size_t>(i)]) {
+  switch (write(i)) {
     case Step::Write::kFirst:
       return in(i).gradient;
     case Step::Write::kAdd:
@@ -217,21 +224,14 @@ Status Tape::forward(const TrainKernels& kernels, const TapeInputs& inputs,
   return {};
 }
 
-Status Tape::backward(const TrainKernels& kernels, const TapeInputs& inputs,
-                      Workspace& workspace) const noexcept {
-  for (Index at = steps_.size() - 1; at >= 0; --at) {
-    const Step& step = steps_[at];
-    if (!step.reached) {
-      continue;
-    }
-    QKV_RETURN_IF_ERROR(step.operation->backward({*this, step, inputs, kernels, workspace}));
-    for (int i = 0; i < Step::kMostInputs; ++i) {
-      if (step.writes[static_cast<std::size_t>(i)] == Step::Write::kAdd) {
-        const TapeArray& array = arrays_[step.in[static_cast<std::size_t>(i)]];
-        add_rows(
-            *kernels.forward, workspace.pool(),
-            {.n = array.size(), .x = array.gradient, .y = scratch(step, i), .out = array.gradient});
-      }
+Status Tape::step_back(const Step& step, const Pass& pass) const noexcept {
+  QKV_RETURN_IF_ERROR(step.operation->backward(pass));
+  for (int i = 0; i < Step::kMostInputs; ++i) {
+    if (pass.write(i) == Step::Write::kAdd) {
+      const TapeArray& array = pass.in(i);
+      add_rows(
+          *pass.kernels.forward, pass.workspace.pool(),
+          {.n = array.size(), .x = array.gradient, .y = scratch(step, i), .out = array.gradient});
     }
   }
   return {};

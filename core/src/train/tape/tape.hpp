@@ -52,6 +52,7 @@ struct TapeInputs {
   TensorView<const std::int32_t> source_lengths = {};  ///< of each source; likewise
   bool dropout = false;                                ///< whether dropout drops, as in training
   std::uint64_t dropout_seed = 0;                      ///< of this run
+  bool activations_alone = false;  ///< whether gradients of parameters stay as they are
 };
 
 /// Which of the two inputs of a model that translates a step is about; all others have targets alone.
@@ -144,7 +145,9 @@ struct Pass {
   [[nodiscard]] bool has(int i) const noexcept;
   [[nodiscard]] const TapeArray& out() const noexcept;
   [[nodiscard]] const TapeArray& saved() const noexcept;
-  /// Where the gradient of an input goes; null where it has none or shares that of the output.
+  /// Whether the gradient of an input is written, and how.
+  [[nodiscard]] Step::Write write(int i) const noexcept;
+  /// Where the gradient of an input goes; null where none is written or it shares that of the output.
   [[nodiscard]] float* gradient(int i) const noexcept;
   /// The same as a view of `rows` x `width`; absent where the pointer is null.
   [[nodiscard]] TensorView<float> gradient_view(int i) const noexcept;
@@ -179,7 +182,22 @@ class Tape {
                  Workspace& workspace) const noexcept;
   /// Runs all steps back from the gradient of `seed`, and writes the gradient of every parameter.
   Status backward(const TrainKernels& kernels, const TapeInputs& inputs,
-                  Workspace& workspace) const noexcept;
+                  Workspace& workspace) const noexcept {
+    return backward(kernels, inputs, workspace, [](ArrayId) noexcept {});
+  }
+  /// The same, and calls complete(id) when the gradient of the array that a step writes is whole: later the memory may be that of
+  /// another.
+  template <class Complete>
+  Status backward(const TrainKernels& kernels, const TapeInputs& inputs, Workspace& workspace,
+                  const Complete& complete) const noexcept {
+    for (Index at = steps_.size() - 1; at >= 0; --at) {
+      if (steps_[at].reached) {
+        complete(steps_[at].out);
+        QKV_RETURN_IF_ERROR(step_back(steps_[at], {*this, steps_[at], inputs, kernels, workspace}));
+      }
+    }
+    return {};
+  }
 
   [[nodiscard]] const TapeArray& operator[](ArrayId id) const noexcept { return arrays_[id]; }
   /// What the step that writes this array has saved. Precondition: there is one, and it has saved something.
@@ -199,6 +217,7 @@ class Tape {
   [[nodiscard]] float* scratch(const Step& step, int input) const noexcept;
 
  private:
+  Status step_back(const Step& step, const Pass& pass) const noexcept;
   [[nodiscard]] bool exists(ArrayId id) const noexcept { return id >= 0 && id < arrays_.size(); }
   ArrayId add(const TapeArray& array) noexcept;
   void plan_gradients(ArrayId seed) noexcept;

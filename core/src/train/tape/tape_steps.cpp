@@ -69,6 +69,9 @@ Status embed_forward(const Pass& pass) noexcept {
 }
 
 Status embed_backward(const Pass& pass) noexcept {
+  if (!pass.gradient(0)) {
+    return {};
+  }
   const TapeArray& out = pass.out();
   QKV_RETURN_IF_ERROR(
       embedding_backward(gradient_of(out), {ids_of(pass), {out.rows}}, pass.gradient_view(0)));

@@ -62,27 +62,41 @@ class BlockRecorder::Block {
         at_(at) {}
 
   ArrayId normalize_input(Sublayer part, ArrayId x) noexcept { return normalize(x, norm_of(part)); }
-  ArrayId normalize_sum(Sublayer part, ArrayId x) noexcept { return normalize(x, norm_of(part)); }
-  ArrayId normalize_output(Sublayer part, ArrayId y) noexcept {
-    return normalize(y, part == Sublayer::kAttention ? ids_.post_norm1 : ids_.post_norm2);
+  ArrayId normalize_sum(Sublayer part, ArrayId x) noexcept {
+    const ArrayId sum = normalize(x, norm_of(part));
+    at_.middle = part == Sublayer::kAttention ? sum : at_.middle;
+    return sum;
   }
-  ArrayId add(ArrayId x, ArrayId y) noexcept { return train::add(r_.tape_, x, y); }
+  ArrayId normalize_output(Sublayer part, ArrayId y) noexcept {
+    return adds(part,
+                normalize(y, part == Sublayer::kAttention ? ids_.post_norm1 : ids_.post_norm2));
+  }
+  ArrayId add(ArrayId x, ArrayId y) noexcept {
+    const ArrayId sum = train::add(r_.tape_, x, y);
+    at_.middle = y == at_.attention ? sum : at_.middle;
+    return sum;
+  }
   [[nodiscard]] bool crosses() const noexcept { return context_ != kNoArray; }
   static constexpr bool goes_on() noexcept { return true; }
 
   ArrayId compute(Sublayer part, ArrayId x) noexcept {
     switch (part) {
       case Sublayer::kAttention:
-        return self_attention(x);
+        return adds(part, self_attention(x));
       case Sublayer::kCross:
         return cross_attention(x);
       case Sublayer::kFeedForward:
         break;
     }
-    return feed_forward(x);
+    return adds(part, feed_forward(x));
   }
 
  private:
+  /// Notes what a part adds to the stream, which is y unless a norm follows.
+  ArrayId adds(Sublayer part, ArrayId y) noexcept {
+    (part == Sublayer::kAttention ? at_.attention : at_.fed) = y;
+    return y;
+  }
   [[nodiscard]] const NormIds& norm_of(Sublayer part) const noexcept {
     return part == Sublayer::kAttention ? ids_.norm1
            : part == Sublayer::kCross   ? ids_.norm_cross
@@ -132,6 +146,7 @@ class BlockRecorder::Block {
       default:
         h = activation(r_.tape_, h, activation_of(c_.activation));
     }
+    at_.neurons = h;
     return r_.drop(r_.map(h, ids_.w2));
   }
 

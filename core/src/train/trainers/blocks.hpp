@@ -19,9 +19,13 @@ using LayerIds = LayerArrays<MatrixIds, NormIds>;
 
 /// Where things are on the tape.
 struct LayerSteps {
-  ArrayId attended = kNoArray;  ///< what self-attention wrote
-  ArrayId crossed = kNoArray;   ///< what cross-attention wrote
-  ArrayId residual = kNoArray;  ///< the stream after the layer
+  ArrayId attended = kNoArray;   ///< what self-attention wrote
+  ArrayId crossed = kNoArray;    ///< what cross-attention wrote
+  ArrayId attention = kNoArray;  ///< what the attention sub-layer adds
+  ArrayId middle = kNoArray;     ///< the stream after attention
+  ArrayId neurons = kNoArray;    ///< what the last map of the feed-forward sub-layer reads
+  ArrayId fed = kNoArray;        ///< what the feed-forward sub-layer adds
+  ArrayId residual = kNoArray;   ///< the stream after the layer
 };
 
 /// Declares the arrays that for_each_array() visits with a learner, in that order.

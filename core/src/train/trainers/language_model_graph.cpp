@@ -79,7 +79,7 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   } else if (arrays.positions >= 0) {
     x = add_positions(tape, x, arrays.positions, batch);
   }
-  x = blocks.drop(x);
+  x = steps.embedded = blocks.drop(x);
   for (const LayerIds& layer : arrays.layers) {
     LayerSteps at{};
     x = blocks.layer(x, layer, attention, kNoArray, {}, at);
@@ -89,6 +89,7 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   if (arrays.norm.gamma >= 0) {
     x = blocks.normalize(x, arrays.norm, layers.norm);
   }
+  steps.last = x;
   steps.logits = c.tied_embeddings
                      ? linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn)
                      : linear(tape, x, arrays.head.w, kNoArray, WeightLayout::kInOut);

@@ -24,6 +24,8 @@ struct ModelArrays {
 struct ModelSteps {
   ArrayId positions = kNoArray;  ///< a constant with kSinusoidal
   ArrayId slopes = kNoArray;     ///< a constant with kAlibi
+  ArrayId embedded = kNoArray;   ///< the stream before the first layer
+  ArrayId last = kNoArray;       ///< what the head reads
   ArrayId logits = kNoArray;
   List<LayerSteps> layers;
 };

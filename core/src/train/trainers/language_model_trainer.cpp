@@ -10,36 +10,15 @@
 #include "positions/sinusoidal.hpp"
 #include "qkv/relative_bias.hpp"
 #include "train/trainers/evaluate.hpp"
-#include "train/trainers/language_model_graph.hpp"
+#include "train/trainers/language_model_state.hpp"
 
 namespace qkv::train {
 
-struct LanguageModelTrainer::State {
-  LanguageModelConfig config;
-  Learner learner;
-  ModelArrays arrays;
-  Tape tape;
-  ModelSteps steps;
-  Index batch = 0, tokens = 0;  ///< what the tape is recorded for
-
-  Status record(const TrainKernels& kernels, Index rows, Index length) noexcept;
-  Status prepare(const char* caller, const TrainKernels& kernels, const LanguageBatch& batch_in,
-                 bool learn, TapeRun& run) noexcept;
-  Status check_reading(const Caller& caller, const LayerReading& reading,
-                       const TensorView<const std::int32_t>& ids) const noexcept;
-  Status read(const TrainKernels& kernels, const LayerReading& reading, const TapeInputs& inputs,
-              Workspace& workspace) const noexcept;
-  [[nodiscard]] TapeInputs inputs_of(const TokenBatch& batch_in, bool training) const noexcept;
-};
-
-namespace {
-
-Status check(const Caller& caller, const LanguageModelConfig& c, const TokenBatch& batch) noexcept {
+Status check_tokens_of(const Caller& caller, const LanguageModelConfig& c,
+                       const TokenBatch& batch) noexcept {
   QKV_RETURN_IF_ERROR(check_tokens(caller, "ids", batch.ids, {c.vocabulary, c.max_length}));
   return check_lengths(caller, "key_lengths", batch.key_lengths, batch.ids);
 }
-
-}  // namespace
 
 // ---------------------------------------------------------------------------------------- the state
 
@@ -77,7 +56,7 @@ Status LanguageModelTrainer::State::prepare(const char* caller, const TrainKerne
                                             const LanguageBatch& batch_in, bool learn,
                                             TapeRun& run) noexcept {
   const TokenBatch& in = batch_in.tokens;
-  QKV_RETURN_IF_ERROR(check(caller, config, in));
+  QKV_RETURN_IF_ERROR(check_tokens_of(caller, config, in));
   QKV_RETURN_IF_ERROR(check_targets(caller, batch_in.targets, in.ids, config.vocabulary));
   QKV_RETURN_IF_ERROR(record(kernels, in.ids.extent(0), in.ids.extent(1)));
   run = {.caller = caller,
@@ -217,7 +196,7 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
   }
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
-  QKV_RETURN_IF_ERROR(check(kName, state_->config, tokens));
+  QKV_RETURN_IF_ERROR(check_tokens_of(kName, state_->config, tokens));
   QKV_RETURN_IF_ERROR(check_dense_if_given(
       kName, "logits", logits,
       {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));

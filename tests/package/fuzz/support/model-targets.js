@@ -85,6 +85,8 @@ export const trainTargets = named([
   { says: 'parameters.set', method: 'set', of: made('parameters', 'languageModel'), args: ['head', randomArray([8, 6], 4)] },
   { says: 'parameters.value', method: 'value', of: made('parameters', 'seq2seq'), args: ['embedding'] },
   { says: 'LanguageModel.forward', method: 'forward', of: made('trained', 'languageModel'), args: [[1, 2, 3, 4], { batch: 2, keyLengths: [1, 2], inspect: { layers: [0], weights: true, residuals: true, projections: true } }], optionsAt: 1, options: ['batch', 'keyLengths', 'inspect'] },
+  { says: 'LanguageModel.gradients', method: 'gradients', of: made('trained', 'languageModel'), args: [[1, 2, 3, 4], { answer: 1, instead: 2, row: 0, read: [{ site: 'z', layers: [0], rows: [0, 1] }] }], optionsAt: 1, options: ['instead', 'row'] },
+  { says: 'LanguageModel.attributionPatching', method: 'attributionPatching', of: made('trained', 'languageModel'), args: [{ clean: [1, 2], corrupt: [3, 2], answer: 1, instead: 2, site: 'z' }], optionsAt: 0, options: [] },
   { says: 'LanguageModel.loss', method: 'loss', of: made('trained', 'languageModel'), args: [Int32Array.of(1, 2, 3, 4), { batch: 2 }], optionsAt: 1, options: ['batch'] },
   { says: 'Seq2Seq.translate', method: 'translate', of: made('trained', 'seq2seq'), args: [[1, 2, 3, 4], { batch: 2, sourceLengths: [2, 1], start: 0, end: 1, maxLength: 3 }], optionsAt: 1, options: ['batch', 'sourceLengths'] },
   { says: 'Seq2Seq.reach', method: 'reach', of: made('trained', 'seq2seq'), args: [[1, 2, 3]] },

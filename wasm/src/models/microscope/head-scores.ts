@@ -6,7 +6,7 @@ import { checkInteger } from '../../arguments/numbers.js';
 import { takeOptions } from '../../arguments/values.js';
 import { Call } from '../../memory/call.js';
 import type { ModelState } from '../model-state.js';
-import { shapeAt, SiteReadings } from '../sites.js';
+import { shapeAt, SiteReadings } from '../../language/sites.js';
 import { checkAlone, tokensOf } from '../text.js';
 
 const fn = 'LanguageModel.headScores';

@@ -4,7 +4,7 @@ import type { OwnedArray } from '../../api/types.js';
 import { Call } from '../../memory/call.js';
 import { editFields, type SiteEdit } from '../edits.js';
 import type { ModelState } from '../model-state.js';
-import { type SiteName, shapeAt, SiteReadings } from '../sites.js';
+import { type SiteName, shapeAt, SiteReadings } from '../../language/sites.js';
 
 /** The logit of one token less that of another. */
 export interface Measure {

@@ -6,7 +6,7 @@ import { checkInteger } from '../../arguments/numbers.js';
 import { rangeOf } from '../../arguments/ranges.js';
 import { takeOptions } from '../../arguments/values.js';
 import type { ModelState } from '../model-state.js';
-import { shapeAt, SiteReadings } from '../sites.js';
+import { shapeAt, SiteReadings } from '../../language/sites.js';
 import { onePass } from './one-pass.js';
 
 const fn = 'LanguageModel.normWeights';

@@ -4,7 +4,7 @@ import { QkvError } from '../../api/errors.js';
 import { Call } from '../../memory/call.js';
 import type { ModelSpec, ModelState } from '../model-state.js';
 import { addressOf, readInto, type SessionState, sessionStateOf } from '../session.js';
-import type { PassSize } from '../sites.js';
+import type { PassSize } from '../../language/sites.js';
 import { tokensOf } from '../text.js';
 
 /** Refuses a model without logits. */

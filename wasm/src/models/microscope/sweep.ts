@@ -9,7 +9,8 @@ import type { Config } from '../../language/config.js';
 import { editsIn, editsOf, type Operand, type SiteEdit } from '../edits.js';
 import type { ModelState } from '../model-state.js';
 import { Pause } from '../pause.js';
-import { checkSite } from '../places.js';
+import { checkSite } from '../../language/places.js';
+import { checkAlike } from '../../language/prompts.js';
 import { checkAlone, tokensOf } from '../text.js';
 import { MeasuredPass } from './measured-pass.js';
 import { checkHead } from './one-pass.js';
@@ -36,18 +37,6 @@ interface Request {
   readonly edits: readonly SiteEdit[];
   readonly signal: AbortSignal | undefined;
   readonly onProgress: SweepOptions['onProgress'];
-}
-
-function checkAlike(clean: Int32Array, corrupt: Int32Array): void {
-  if (clean.length === corrupt.length) return;
-  const most = Math.max(clean.length, corrupt.length);
-  const at = Array.from({ length: most }, (_, i) => i).findIndex((i) => clean[i] !== corrupt[i]);
-  const said = (ids: Int32Array): string => (at < ids.length ? `${ids[at]}` : 'no token');
-  throw new QkvError(
-    'shape_mismatch',
-    `${fn}: corrupt has ${corrupt.length} tokens and clean ${clean.length}, expected as many; they first differ at token ${at}: ` +
-      `${said(corrupt)} in corrupt, ${said(clean)} in clean`,
-  );
 }
 
 /** `layer` and `block`, which neurons alone have. */
@@ -103,7 +92,7 @@ function requestOf(state: ModelState, given: SweepOptions): Request {
   const place = placeOf(taken, spec.config);
   const { source: clean } = tokensOf(fn, 'clean', taken.clean, spec);
   const { source: corrupt } = tokensOf(fn, 'corrupt', taken.corrupt, spec);
-  checkAlike(clean, corrupt);
+  checkAlike(fn, clean, corrupt);
   const stands = standsOf(taken.with, state);
   // Of the text of a mean the tokens are others, so that changes are checked as those of a generation are.
   const size = { batch: 1, length: clean.length, keys: clean.length };

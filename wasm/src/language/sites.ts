@@ -2,7 +2,7 @@
 
 import type { OwnedArray } from '../api/types.js';
 import { sizeOf } from '../arguments/shapes.js';
-import type { Config } from '../language/config.js';
+import type { Config } from './config.js';
 import type { Call, Slot } from '../memory/call.js';
 
 /** The numbers of ModelSite in qkv/model_sites.hpp. */

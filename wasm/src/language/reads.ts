@@ -1,11 +1,11 @@
 // `read` of a pass: what callers want of it, as the operators take it.
 
 import { QkvError } from '../api/errors.js';
-import type { Read } from '../api/inspect-types.js';
+import type { Read, Site } from '../api/inspect-types.js';
 import { rangeOf } from '../arguments/ranges.js';
 import { describe, listOf, takeOptions } from '../arguments/values.js';
-import type { Config } from '../language/config.js';
-import { layersOf } from '../language/readings.js';
+import type { Config } from './config.js';
+import { layersOf } from './readings.js';
 import { checkSite, readable } from './places.js';
 import { hasLayer, type PassSize, shapeAt, type SiteReading } from './sites.js';
 
@@ -38,13 +38,22 @@ export function checkOnce(fn: string, readings: readonly SiteReading[]): void {
   }
 }
 
-export function readsOf(
+/** What is read, if something is. */
+export const readsOf = (
   fn: string,
   given: unknown,
   config: Config,
   pass: PassSize,
+): readonly SiteReading[] => (given === undefined ? [] : listedReads(fn, given, config, pass));
+
+/** What is read of places `among` these. */
+export function listedReads(
+  fn: string,
+  given: unknown,
+  config: Config,
+  pass: PassSize,
+  among: readonly Site[] = readable,
 ): readonly SiteReading[] {
-  if (given === undefined) return [];
   const list = listOf(fn, 'read', given, mostPlaces);
   if (!list) {
     throw new QkvError(
@@ -56,7 +65,7 @@ export function readsOf(
     const name = `read[${i}]`;
     const taken = takeOptions(fn, name, each as Read, ['site', 'layers', 'rows']);
     const { site } = taken;
-    checkSite(fn, `${name}.site`, site, { among: readable, config });
+    checkSite(fn, `${name}.site`, site, { among, config });
     const rows = rangeOf(fn, `${name}.rows`, taken.rows, pass.length);
     const shape = shapeAt(site, config, pass, rows[1] - rows[0]);
     return placesOf(fn, name, taken, config).map((layer) => ({ site, layer, rows, shape, name }));

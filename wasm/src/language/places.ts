@@ -3,7 +3,7 @@
 import { QkvError } from '../api/errors.js';
 import type { Site } from '../api/inspect-types.js';
 import { checkChoice } from '../arguments/numbers.js';
-import type { Config } from '../language/config.js';
+import type { Config } from './config.js';
 
 /** What can be read. */
 export const readable = [
