@@ -424,6 +424,7 @@ test('page: any state survives its link', async () => {
         text.filter(Boolean),
       ]),
     ),
+    microscopeZoom: fc.oneof(fc.tuple(fc.nat(63)), headOf),
     microscopeHeads: fc.array(headOf, { minLength: 1, maxLength: 5 }),
     microscopeEdges: fc.array(fc.tuple(fc.nat(63), fc.nat(63), fc.nat(99), fc.nat(99)), {
       ...{ minLength: 1, maxLength: 5 },

@@ -108,10 +108,105 @@ pageTest(
     await mapped(page);
     assert.deepEqual(await tooWide(page, 'microscope'), []);
     assert.deepEqual(await violations(page, '#microscope'), []);
+    for (const row of await page.locator('.pass-opens .pass-row').all()) {
+      assert.ok((await row.boundingBox()).height >= 24, 'rows are as high as a finger needs');
+    }
+    for (const zoom of ['[data-row="0"]', '[data-row="3"]']) {
+      await page.click(`.pass-opens${zoom} .pass-row`, { position: { x: 300, y: 20 } });
+      await settle(page);
+      assert.deepEqual(await tooWide(page, 'microscope'), [], zoom);
+    }
+    assert.match(await placeOf(page), /0\.3$/);
+    await page.waitForSelector('.pass-inside:not([hidden])');
+    assert.deepEqual(await violations(page, '#microscope'), []);
     const cells = await page.locator('#microscope [data-map=z] [data-cell]').all();
     for (const cell of cells) {
       const { width, height } = await cell.boundingBox();
       assert.ok(width >= 24 && height >= 24, `${width} × ${height}`);
     }
+  },
+);
+
+/** The place in the picture of the pass, as the path says it. */
+const placeOf = (page) => page.textContent('.pass-path [aria-current]');
+
+pageTest(
+  'microscope: the picture of the pass is zoomed by keys, wheel and fingers, and a link leads to the same place',
+  { fragment: '#v=1&lang=en', screen: { hasTouch: true } },
+  async (page) => {
+    await visit(page, 'microscope');
+    await page.click('#microscope [data-do=load]');
+    await page.waitForSelector('.pass-picture');
+    await settle(page);
+    // What a reader of the screen hears of the picture has the numbers of the worker, which are tested in Node.
+    const told = () => page.textContent('.pass-told');
+    await page.focus('.pass-opens[data-row="0"]');
+    assert.match(await told(), /^Layer 0 gives \+12\.51\./);
+    await page.keyboard.press('ArrowUp');
+    assert.match(await told(), /^Layer 1 gives −3\.10\./);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('+');
+    await addressed(page, 'micz=0');
+    assert.equal(await placeOf(page), 'layer 0');
+    // The focus goes along, to the head that gives most; Enter opens it.
+    const focused = () =>
+      page.evaluate(
+        () => document.activeElement.getAttribute('data-row') ?? document.activeElement.textContent,
+      );
+    assert.equal(await focused(), '3');
+    await page.keyboard.press('Enter');
+    await addressed(page, 'micz=0.3');
+    await page.waitForSelector('.pass-inside:not([hidden])');
+    assert.equal(await placeOf(page), 'head 0.3');
+    assert.equal(await focused(), 'head 0.3');
+    assert.match(await told(), /gives \+7\.02\. Most is read of 10 “␣John” 95\.6%/);
+    assert.match(
+      await page.textContent('.pass-cell'),
+      /query 14 “␣to” reads key 10 “␣John” with weight 0\.956/,
+    );
+    assert.deepEqual(await violations(page, '#microscope'), []);
+    const link = await page.evaluate(() => location.href);
+    await page.keyboard.press('Escape');
+    await addressed(page, 'micz=0');
+    assert.equal(await focused(), '3', 'where one came from');
+    await page.keyboard.press('-');
+    await page.waitForFunction(() => !location.hash.includes('micz'));
+    assert.deepEqual(await violations(page, '#microscope'), []);
+
+    // By the wheel, with Ctrl alone.
+    const box = await page.locator('.pass-opens[data-row="1"] .pass-row').boundingBox();
+    await page.mouse.move(box.x + 40, box.y + box.height / 2);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -120);
+    await addressed(page, 'micz=1');
+    await page.waitForTimeout(350); // another gesture
+    await page.mouse.wheel(0, 120);
+    await page.waitForFunction(() => !location.hash.includes('micz'));
+    await page.keyboard.up('Control');
+
+    // By two fingers.
+    await page.evaluate(() => {
+      const target = document.querySelector('.pass-opens[data-row="1"]');
+      const touch = (identifier, clientX) =>
+        new Touch({ identifier, target, clientX, clientY: 100 });
+      const send = (type, apart) =>
+        target.dispatchEvent(
+          new TouchEvent(type, { bubbles: true, touches: [touch(0, 100), touch(1, 100 + apart)] }),
+        );
+      send('touchstart', 50);
+      send('touchmove', 90);
+    });
+    await addressed(page, 'micz=1');
+
+    // A token by its column, and the link.
+    await page.click('.pass-token[data-at="10"]');
+    await addressed(page, 'micz=1&mict=10');
+    assert.match(await page.getAttribute('.pass-picture', 'aria-label'), /^Layer 1 at token 10/);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await visit(page, 'microscope');
+    await page.click('#microscope [data-do=load]');
+    await page.waitForSelector('.pass-inside:not([hidden])');
+    assert.equal(await placeOf(page), 'head 0.3');
   },
 );

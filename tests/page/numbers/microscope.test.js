@@ -16,7 +16,7 @@ const parts = await modules(
 );
 
 const PAIR = web.readyPair('names', true);
-const ASK = { ...PAIR, answer: null, instead: null, heads: [], edges: [] };
+const ASK = { ...PAIR, answer: null, instead: null, heads: [], edges: [], at: null, head: null };
 const shipped = (name) => {
   const bytes = readFileSync(join(root, `models/${name}/${name}.safetensors`));
   return { kind: 'address', name, url: URL.createObjectURL(new Blob([bytes])) };
@@ -251,14 +251,20 @@ test('microscope: a link has the prompts, the tokens and the cuts', () => {
     ...web.initialState('en'),
     ...{ microscopeClean: 'a b', microscopeCorrupt: 'a c', microscopeAnswer: 3 },
     ...{ microscopeInstead: 4, microscopeHeads: [[0, 3], [1, 2]], microscopeEdges: [[0, 1, 9, 2]] }, // prettier-ignore
+    ...{ microscopeZoom: [1, 2], microscopeAt: 10 },
   };
   const link = web.formatFragment(state);
-  assert.match(link, /&mic=a\+b&micc=a\+c&mica=3&mici=4&mich=0.3%2C1.2&mice=0.1.9.2$/);
+  assert.match(
+    link,
+    /&mic=a\+b&micc=a\+c&mica=3&mici=4&mich=0.3%2C1.2&mice=0.1.9.2&micz=1.2&mict=10$/,
+  );
   assert.deepEqual(web.parseFragment(link, 'en'), state);
   assert.doesNotMatch(web.formatFragment(web.initialState('en')), /mic/);
   const read = (raw) => web.parseFragment(`#v=1&${raw}`, 'en');
   assert.equal(read('mice=0.1.9').microscopeEdges, null);
   assert.equal(read('mich=0.x').microscopeHeads, null);
+  assert.deepEqual(read('micz=1').microscopeZoom, [1]);
+  assert.equal(read('micz=1.2.3').microscopeZoom, null);
 });
 
 describe('microscope: the page', () => {
@@ -357,8 +363,10 @@ describe('microscope: the page', () => {
     panel.update({ ...view, state });
     assert.deepEqual(changes, []);
     panel.update({ ...view, state, model: other });
-    const none = { microscopeAnswer: null, microscopeInstead: null };
-    assert.deepEqual(changes, [{ ...none, microscopeHeads: null, microscopeEdges: null }]);
+    const none = { microscopeAnswer: null, microscopeInstead: null, microscopeAt: null };
+    assert.deepEqual(changes, [
+      { ...none, microscopeHeads: null, microscopeEdges: null, microscopeZoom: null },
+    ]);
     panel.update({ ...view, model: { ...other, info: { ...other.info, id: 9 } } });
     assert.equal(changes.length, 1, 'nothing was chosen');
   });
@@ -366,10 +374,17 @@ describe('microscope: the page', () => {
   test('gives away all numbers', async () => {
     const { panel, view } = await shownPanel('qkv-panel-microscope', {});
     const { table, data } = await panel.figure(view);
-    const { maps, shares, cut } = view.model.microscope;
+    const { maps, shares, cut, pass } = view.model.microscope;
     assert.equal(data.microscope, view.model.microscope);
     const numbers = table.flat().filter((cell) => typeof cell === 'number');
+    const ofLayer = ({ parts: all, streams }) => [
+      ...all.flatMap(({ norm, value }) => (norm === null ? [value] : [norm, value])),
+      streams[pass.at],
+    ];
     const wanted = [
+      ...[pass.embed.streams[pass.at], pass.embed.value],
+      ...pass.layers.flatMap(ofLayer),
+      ...[pass.final, pass.bias],
       ...maps.maps.flatMap(({ values }) => [...values]),
       ...[...shares.parts.map(({ value }) => value), shares.total],
       ...cut.rows.flatMap(({ before: p, after }) => [p, after]),

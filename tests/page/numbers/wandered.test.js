@@ -53,6 +53,7 @@ const SAID = {
   microscopeCorrupt: ['When John and Mary went', 'a'],
   microscopeHeads: ['0.3', '1.2,0.0', '99.99'],
   microscopeEdges: ['0.3.4.1', '1.1.2.3,0.0.1.0'],
+  microscopeZoom: ['1', '0.3', '9', '1.9'],
   wordsText: ['a b\nb c', 'one', ' ', '1\n2\n3\n4\n5\n6'],
   wordsTerm: ['b', 'none'],
   wordsNear: ['king', 'catlike', ' '],

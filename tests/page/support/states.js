@@ -30,7 +30,10 @@ const CHOSEN = {
     wordsContext: 'is',
     wordsPlane: 'france>paris japan>tokyo italy>rome unseen',
   },
-  microscope: { microscopeHeads: [[0, 3]], microscopeEdges: [[0, 1, 13, 2]] },
+  microscope: {
+    ...{ microscopeHeads: [[0, 3]], microscopeEdges: [[0, 1, 13, 2]] },
+    ...{ microscopeZoom: [0], microscopeAt: 10 },
+  },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
 };
 

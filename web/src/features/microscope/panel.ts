@@ -11,6 +11,7 @@ import { t } from './feature';
 import { cutsView, edgeWithin, toggled } from './page/cuts_view';
 import { microscopeFigure } from './page/figure';
 import { mapTable, type Cell } from './page/map_table';
+import { PassPart } from './page/pass_part';
 import { differencesOf, measureView, promptsView } from './page/prompts_view';
 import { sharesView } from './page/shares_view';
 import type { CutEdge, CutHead, MapSite, Maps, Prompts } from './shared/protocol';
@@ -43,6 +44,7 @@ class MicroscopePanel extends LitPanel {
       ...[model.info, model.loading !== null, model.microscope, look],
       ...[microscopeClean, microscopeCorrupt, microscopeAnswer, microscopeInstead],
       ...[state.microscopeHeads, state.microscopeEdges],
+      ...[state.microscopeZoom, state.microscopeAt],
     ];
   }
 
@@ -60,6 +62,11 @@ class MicroscopePanel extends LitPanel {
         ${promptsView(askOf(view.state, info), prompts, change)}
         ${measureView(prompts, change)}
         <p class="failure" role="alert" ?hidden=${!failure}>${failure && t('microscope.failed', { message: failure.message })}</p>
+      </div>
+      <div class="card microscope-card" ?hidden=${microscope.pass === null}>
+        <h3>${t('microscope.passTitle')}</h3>
+        <p class="hint">${t('microscope.passIntro')}</p>
+        <qkv-microscope-pass></qkv-microscope-pass>
       </div>
       <div class="card microscope-card">
         <h3>${t('microscope.mapsTitle')}</h3>
@@ -148,6 +155,11 @@ class MicroscopePanel extends LitPanel {
     (head: CutHead): void =>
       this.change({ microscopeHeads: cutsOrNone(toggled(cutsIn(state).heads, head)) });
 
+  override update(view: View): void {
+    super.update(view);
+    this.querySelector<PassPart>('qkv-microscope-pass')?.update(view);
+  }
+
   /** A model that is there is asked once for each state. */
   protected override rendered({ state, model: { info } }: View): void {
     const ask = info?.speaks ? askOf(state, info) : null;
@@ -176,4 +188,5 @@ class MicroscopePanel extends LitPanel {
   }
 }
 
+customElements.define('qkv-microscope-pass', PassPart);
 customElements.define('qkv-panel-microscope', MicroscopePanel);

@@ -6,7 +6,7 @@ import {
   type Field,
   type StateOf,
 } from '../../state/field';
-import type { CutEdge, CutHead, MicroscopeAsk } from './shared/protocol';
+import type { CutEdge, CutHead, MicroscopeAsk, Zoom } from './shared/protocol';
 import type { Pair } from './shared/ready_pairs';
 
 /** Of a prompt a link holds so much. */
@@ -30,6 +30,18 @@ function lists<Of extends readonly number[]>(key: string, count: number): Field<
   };
 }
 
+/** A layer as 1, a head of it as 1.3. */
+const zoom: Field<Zoom> = {
+  key: 'micz',
+  initial: [],
+  write: (place) => place.join('.'),
+  read(raw) {
+    const [, layer, head] = /^(\d{1,4})(?:\.(\d{1,4}))?$/.exec(raw) ?? [];
+    if (layer === undefined) return undefined;
+    return head === undefined ? [Number(layer)] : [Number(layer), Number(head)];
+  },
+};
+
 export const microscopeFields = {
   /** The prompts; null, as after all of one is deleted: the pair that is ready for the model. */
   microscopeClean: optional(freeText('mic', LONGEST_PROMPT)),
@@ -40,21 +52,33 @@ export const microscopeFields = {
   /** What is cut; null: nothing. */
   microscopeHeads: optional(lists<CutHead>('mich', 2)),
   microscopeEdges: optional(lists<CutEdge>('mice', 4)),
+  /** Where the picture of the pass is zoomed to; null: it shows the whole model. */
+  microscopeZoom: optional(zoom),
+  /** The token that it follows; null: the last. */
+  microscopeAt: optionalNumber(integer('mict', 0, [0, 999])),
 };
 export type MicroscopeState = StateOf<typeof microscopeFields>;
 
 /** Other prompts have other tokens: what was chosen among those of the ones before means nothing. */
 export const OTHER_PROMPTS = {
-  ...{ microscopeAnswer: null, microscopeInstead: null, microscopeEdges: null },
+  ...{ microscopeAnswer: null, microscopeInstead: null },
+  ...{ microscopeEdges: null, microscopeAt: null },
 } as const;
 
 /** Another model has other tokens and other heads. */
-export const OTHER_MODEL = { ...OTHER_PROMPTS, microscopeHeads: null } as const;
+export const OTHER_MODEL = {
+  ...OTHER_PROMPTS,
+  ...{ microscopeHeads: null, microscopeZoom: null },
+} as const;
 
 /** What is cut in this state. */
 export const cutsIn = ({ microscopeHeads, microscopeEdges }: MicroscopeState) => ({
   ...{ heads: microscopeHeads ?? [], edges: microscopeEdges ?? [] },
 });
+
+/** The head that is zoomed to; null: a layer is, or the whole model. */
+const headOf = ([layer, head]: Zoom): CutHead | null =>
+  layer === undefined || head === undefined ? null : [layer, head];
 
 /** A list as the state has it. */
 export const cutsOrNone = <Of>(list: readonly Of[]): readonly Of[] | null =>
@@ -67,4 +91,6 @@ export const microscopeAsk = (state: MicroscopeState, ready: Pair): MicroscopeAs
   answer: state.microscopeAnswer,
   instead: state.microscopeInstead,
   ...cutsIn(state),
+  at: state.microscopeAt,
+  head: headOf(state.microscopeZoom ?? []),
 });

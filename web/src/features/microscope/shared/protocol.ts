@@ -8,6 +8,9 @@ export type CutHead = readonly [layer: number, head: number];
 /** An edge of attention: that from a key to a query, in one head. */
 export type CutEdge = readonly [layer: number, head: number, query: number, key: number];
 
+/** Where the picture of a pass is zoomed to: the whole model, one layer, or one head of it. */
+export type Zoom = readonly [] | readonly [layer: number] | CutHead;
+
 /** Two prompts, and how the pass over the first is cut. */
 export interface MicroscopeAsk {
   readonly clean: string;
@@ -17,6 +20,10 @@ export interface MicroscopeAsk {
   readonly instead: number | null;
   readonly heads: readonly CutHead[];
   readonly edges: readonly CutEdge[];
+  /** The token whose stream the picture of the pass follows; null: the last. */
+  readonly at: number | null;
+  /** The head that the picture is zoomed to; null: none. */
+  readonly head: CutHead | null;
 }
 
 /** A token that may follow the clean prompt. */
@@ -58,6 +65,50 @@ export interface Share {
   readonly layer: number | null;
   readonly head: number | null;
   readonly value: number;
+}
+
+/** A part of the stream, and how long the vector is that it adds at one token; null: the package does not tell. */
+export interface Added extends Share {
+  readonly norm: number | null;
+}
+
+/** One layer of a pass, seen from one token. */
+export interface PassLayer {
+  /** What is added, in the order of the model: the heads first. */
+  readonly parts: readonly Added[];
+  /** Length of what all heads add together, biases included. */
+  readonly attention: number;
+  /** Length of the stream after the layer, of every token. */
+  readonly streams: Float32Array;
+  /** [H, T]: what the token reads in each head. */
+  readonly weights: Float32Array;
+}
+
+/** What one head computes: its weights, [T, T], and its vectors at one token. */
+export interface HeadPass {
+  readonly head: CutHead;
+  readonly map: Float32Array;
+  readonly q: Float32Array;
+  readonly k: Float32Array;
+  readonly v: Float32Array;
+  readonly z: Float32Array;
+}
+
+/** The pass over the clean prompt, with the cuts that there are, seen from one token: what it adds up to, and what may follow. */
+export interface WholePass {
+  readonly at: number;
+  readonly labels: readonly string[];
+  /** Length of the stream before the first layer, of every token, and what it gives. */
+  readonly embed: { readonly streams: Float32Array; readonly value: number };
+  readonly layers: readonly PassLayer[];
+  /** What the biases of norms and of the last product give. */
+  readonly bias: number;
+  /** Length of the token's vector after the last norm. */
+  readonly final: number;
+  /** The measure after this token: the sum of what all parts give. */
+  readonly total: number;
+  readonly next: readonly Choice[];
+  readonly head: HeadPass | null;
 }
 
 /** The measure of the clean prompt, with the cuts that there are, as a sum. */
@@ -103,13 +154,14 @@ export interface Microscope {
   readonly prompts: Prompts | null;
   readonly shares: Shares | null;
   readonly cut: CutResult | null;
+  readonly pass: WholePass | null;
   readonly maps: Maps | null;
   /** What could not be computed. */
   readonly failure: Failure | null;
 }
 
 export const NO_MICROSCOPE: Microscope = {
-  ...{ prompts: null, shares: null, cut: null, maps: null, failure: null },
+  ...{ prompts: null, shares: null, cut: null, pass: null, maps: null, failure: null },
 };
 
 export type ToMicroscope =

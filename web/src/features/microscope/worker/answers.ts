@@ -40,8 +40,14 @@ function problemOf(
 const logitsAfter = ({ model }: Opened, ids: readonly number[], edit: readonly Edit[] = []) =>
   model.forward(ids, { rows: 'last', edit }).logits.data;
 
-const softmax = (qkv: Qkv, logits: Float32Array) =>
+export const softmax = (qkv: Qkv, logits: Float32Array) =>
   qkv.softmax({ data: logits, shape: [logits.length] }).data;
+
+/** The likeliest tokens of these probabilities. */
+export const choicesOf = ({ label }: Opened, p: Float32Array, most: number): Choice[] =>
+  likeliest(p)
+    .slice(0, most)
+    .map((id) => ({ id, label: label(id), probability: p[id]! }));
 
 /** The largest numbers of `p` by their places, of equal ones the first. */
 function likeliest(p: Float32Array): number[] {

@@ -4,6 +4,7 @@ import type { Opened } from '../../model/worker/open_model';
 import type { Microscope, MicroscopeAsk, Prompts, ToMicroscope } from '../shared/protocol';
 import { cutResult, cutsOf, editsOf, promptsOf, sharesOf } from './answers';
 import { computeMaps } from './maps';
+import { wholePass } from './whole_pass';
 
 /** Takes the loaded model apart: what the panel asks is answered with the one model that is there. */
 export class MicroscopeDesk {
@@ -13,6 +14,8 @@ export class MicroscopeDesk {
   #prompts: Prompts | null = null;
   /** What the prompts and the maps followed from. */
   #key = '';
+  /** What the shares and the next tokens followed from: they stay while only the picture of the pass moves. */
+  #cutKey = '';
   #maps: AbortController | undefined;
 
   constructor(qkv: Qkv, of: Opened, say: (news: Partial<Microscope>) => void) {
@@ -26,7 +29,8 @@ export class MicroscopeDesk {
       try {
         this.#answer(message.ask);
       } catch (error) {
-        this.#say({ shares: null, cut: null, failure: describeFailure(error) });
+        this.#cutKey = '';
+        this.#say({ shares: null, cut: null, pass: null, failure: describeFailure(error) });
       }
     }
   }
@@ -48,13 +52,21 @@ export class MicroscopeDesk {
     }
     const prompts = this.#prompts;
     if (!prompts?.answer) {
-      this.#say({ shares: null, cut: null, failure: null });
+      this.#cutKey = '';
+      this.#say({ shares: null, cut: null, pass: null, failure: null });
       return;
     }
     const cuts = cutsOf(this.#of, ask, prompts.clean.ids.length);
-    const shares = sharesOf(this.#of, prompts, editsOf(cuts));
-    const cut = cutResult(this.#qkv, this.#of, prompts, cuts);
-    this.#say({ shares, cut, failure: null });
+    const edit = editsOf(cuts);
+    const cutKey = JSON.stringify([this.#key, cuts]);
+    if (cutKey !== this.#cutKey) {
+      const shares = sharesOf(this.#of, prompts, edit);
+      const cut = cutResult(this.#qkv, this.#of, prompts, cuts);
+      this.#cutKey = cutKey;
+      this.#say({ shares, cut });
+    }
+    const { at, head } = ask;
+    this.#say({ pass: wholePass(this.#qkv, this.#of, prompts, { at, head, edit }), failure: null });
   }
 
   async #computeMaps(): Promise<void> {

@@ -1,5 +1,5 @@
-import { context2d } from '../../../ui/dom';
-import { palette } from '../../../ui/matrix/palette';
+import { context2d } from '../dom';
+import { palette } from './palette';
 
 /** The size of the largest number of these; 1 where all are zero. */
 export const rangeOf = (...arrays: readonly ArrayLike<number>[]): number =>
