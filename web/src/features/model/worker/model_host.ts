@@ -19,7 +19,7 @@ import type {
   TrainedText,
   Work,
 } from '../shared/protocol';
-import { MicroscopeDesk } from '../../microscope/worker/microscope_desk';
+import type { MicroscopeDesk } from '../../microscope/worker/microscope_desk';
 import { contextsOf } from './contexts';
 import { cutPass } from './cut_pass';
 import { layerPass } from './layer_pass';
@@ -43,6 +43,8 @@ export class ModelHost {
   #opened: Opened | undefined;
   /** What finds the plane of embeddings; it comes with the first model. */
   #spectra: Spectra | undefined;
+  /** The desk of the microscope, whose code comes with the first model. */
+  #Desk: typeof MicroscopeDesk | undefined;
   #id = 0;
   #loading: AbortController | undefined;
   #ask: ModelAsk | undefined;
@@ -91,6 +93,7 @@ export class ModelHost {
     };
     try {
       this.#spectra ??= await spectraEngine();
+      this.#Desk ??= (await import('../../microscope/worker/microscope_desk')).MicroscopeDesk;
       const opened = await open(this.#qkv, files, { signal, onProgress });
       if (signal.aborted) {
         opened.model.dispose();
@@ -115,9 +118,9 @@ export class ModelHost {
     this.#work.clear();
     this.#told.clear();
     this.#microscope?.end();
-    this.#microscope = new MicroscopeDesk(this.#qkv, opened, (news) =>
-      this.#say({ kind: 'microscope', news }),
-    );
+    this.#microscope =
+      this.#Desk &&
+      new this.#Desk(this.#qkv, opened, (news) => this.#say({ kind: 'microscope', news }));
     this.#opened?.model.dispose();
     this.#opened = opened;
     this.#pass = this.#reading = this.#repeated = this.#brought = undefined;
