@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { root } from '../../support/js/files.js';
-import { modules, resultOf, startEngine } from '../support/engine.js';
+import { until } from '../../support/js/patience.js';
+import { modules, packageModule, resultOf, startEngine } from '../support/engine.js';
 import { textsOf } from '../support/texts.js';
 
 const web = await modules(
@@ -16,6 +17,8 @@ const web = await modules(
   'features/words/page/word_source',
   'features/model/worker/model_host',
   'features/model/state',
+  'features/microscope/shared/protocol',
+  'features/microscope/{state,shared/ready_pairs}',
   'features/index',
   'chapters/index',
   'state/state',
@@ -72,8 +75,10 @@ const hosts = new Map();
 function hostOf(name) {
   if (hosts.has(name)) return hosts.get(name);
   let [answers, answered] = [{}, () => {}];
+  let microscope = web.NO_MICROSCOPE;
   const host = new web.ModelHost(engine.qkv, (message) => {
     if (message.kind === 'answers') answers = { ...answers, ...message.news };
+    if (message.kind === 'microscope') microscope = { ...microscope, ...message.news };
     if (message.kind === 'answered') answered(answers);
     if (message.kind === 'refused' || message.kind === 'failed') throw message.failure;
   });
@@ -88,8 +93,18 @@ function hostOf(name) {
       answered = resolve;
       host.receive({ kind: 'ask', ask });
     });
-  hosts.set(name, answersTo);
-  return answersTo;
+  /** The same under the microscope, with the maps. */
+  const takenApart = async (state, ask) => {
+    await answersTo(ask);
+    const pair = web.readyPair(name, true);
+    host.receive({ kind: 'microscope', ask: web.microscopeAsk(state, pair) });
+    host.receive({ kind: 'maps' });
+    await until(() => microscope.maps && !microscope.maps.running);
+    return microscope;
+  };
+  const of = { answersTo, takenApart };
+  hosts.set(name, of);
+  return of;
 }
 
 /** What the page would have computed for this state, as exercises see it; with the model that they are about, loaded. */
@@ -105,11 +120,14 @@ async function computed(state, about) {
   const query = Math.min(state.query ?? web.homeOf(tokens.slice(0, own)), tokens.length - 1);
   const frame = engine.ask({ ...state, query });
   const scale = widths(state.sample);
-  const answers =
-    about === 'model' ? await hostOf(web.modelOf(state, state.language))(web.modelAsk(state)) : {};
+  const ask = web.modelAsk(state);
+  const asked = about === 'model' && hostOf(web.modelOf(state, state.language)).answersTo(ask);
+  const answers = (await asked) || {};
+  const microscope =
+    about === 'microscope' ? await hostOf('names').takenApart(state, ask) : web.NO_MICROSCOPE;
   const list = { tokens, own, total, textCut: false };
   const report = about === 'checks' ? engine.report() : null;
-  return { state, list, frame, report, studies: { scale }, query, model: { answers } };
+  return { state, list, frame, report, studies: { scale }, query, model: { answers, microscope } };
 }
 
 test('lessons: every chapter has one, in the order of the chapters, and all are the same in both languages', () => {
@@ -149,6 +167,9 @@ test('lessons: every chapter has one, in the order of the chapters, and all are 
 test('lessons: a text calls what is to be used by the name that it has on the page', () => {
   for (const [name, at, panel, part, key, languages = ['en', 'zh']] of [
     ['trained', 1, 'map', 'text', 'model.heads.map'],
+    ['circuit', 0, 'microscope', 'text', 'microscope.load'],
+    ['circuit', 1, 'microscope', 'text', 'microscope.compute'],
+    ['circuit', 5, 'microscope', 'text', 'microscope.compute'],
     ['birth', 1, 'learn', 'title', 'learn.do.play'],
     ['birth', 3, 'learn', 'text', 'learn.do.play'],
     ['scale', 3, 'scale', 'text', 'scale.divide', ['zh']],
@@ -397,9 +418,152 @@ test('lessons: novels goes on with a name that it has never read, and without he
   }
 });
 
+/** The model of the lesson on its circuit, by the package alone; each answer follows from passes that are edited by hand. */
+let names;
+async function circuitOf() {
+  const { load } = await packageModule('models');
+  const bytes = readFileSync(join(root, 'models/names/names.safetensors'));
+  names ??= await load(engine.qkv, { weights: new Blob([bytes]) }, { format: 'f32' });
+  const read = (text) => Array.from(names.tokenizer.encode(`\n${text}`));
+  const [mary, john, paul] = read(' Mary John Paul').slice(1);
+  const logits = (ids, edit = []) => names.forward(ids, { rows: 'last', edit }).logits.data;
+  const without = (layer, head) => [{ site: 'z', layer, head, value: 0 }];
+  const likeliest = (ids, edit) => {
+    const data = logits(ids, edit);
+    const p = shares(Array.from(data, (x) => x - Math.max(...data)));
+    const at = p.indexOf(Math.max(...p));
+    return { at, word: names.tokenizer.decode([at]).trim(), p };
+  };
+  const row = (ids, layer, head) => {
+    const { activations } = names.forward(ids, { read: [{ site: 'weights', layers: [layer] }] });
+    const size = ids.length ** 2;
+    return [...activations.get('weights', layer).data.subarray(head * size, (head + 1) * size)].slice(-ids.length); // prettier-ignore
+  };
+  const restored = async (clean, corrupt, site) => {
+    const [answer, instead] = [likeliest(clean).at, likeliest(corrupt).at];
+    const { grid } = await names.sweep({ clean, corrupt, answer, instead, site });
+    return [...grid.data];
+  };
+  return { read, mary, john, paul, logits, without, likeliest, row, restored };
+}
+
+test('lessons: what the lesson on the circuit of names says is so', async () => {
+  const { read, mary, john, paul, logits, without, likeliest, row, restored } = await circuitOf();
+  const plan = PLANS.find(({ name }) => name === 'circuit');
+  const { clean: cleanText, corrupt: corruptText } = web.readyPair('names', true);
+  const [clean, corrupt] = [read(cleanText), read(corruptText)];
+  const stepIn = (at, language = 'en') => lessonOf(plan, language).steps[at];
+  const valueOf = async (at, question, language) => {
+    const step = stepIn(at, language);
+    return quantity(
+      step.exercises[question].number,
+      await viewOf(stateOf(step, language ?? 'en'), plan.about),
+    );
+  };
+  const isNear = (found, wanted, most = 1e-4) =>
+    assert.ok(Math.abs(found - wanted) < most, `${found}, not ${wanted}`);
+  const saidIn = (at, ...numbers) => {
+    for (const language of ['en', 'zh']) {
+      const { notes } = contents[language].circuit.steps[at];
+      for (const number of numbers) assert.ok(notes.includes(number), `${at}: ${number}: ${notes}`);
+    }
+  };
+  const two = (x) => x.toFixed(2).replace('-', '−');
+
+  const rightOf = (at, question) => {
+    const { choices, right } = stepIn(at).exercises[question];
+    return choices[right];
+  };
+
+  // 1. The number.
+  const difference = (ids) => logits(ids)[mary] - logits(ids)[john];
+  isNear(await valueOf(0, 1), difference(clean), 1e-6);
+  assert.ok(difference(corrupt) < -5);
+  assert.match(rightOf(0, 2), /John is likelier/);
+  assert.equal(Math.round(Math.exp(difference(clean)) / 1000), 6);
+  saidIn(0, two(difference(clean)), '6,000');
+
+  // 2. Where, and which head.
+  const back = await restored(clean, corrupt, 'z');
+  isNear(await valueOf(1, 2), back[3]);
+  assert.deepEqual(back.map((x) => x > 0.5), [0, 1, 2, 3, 4, 5, 6, 7].map((head) => head === 3)); // prettier-ignore
+  const attention = await restored(clean, corrupt, 'attention');
+  const last = clean.length - 1;
+  assert.deepEqual([...attention.keys()].filter((at) => attention[at] > 0.15), [last, 2 * last + 1]); // prettier-ignore
+  assert.match(rightOf(1, 0), /last token, in layer 0/);
+  assert.equal(rightOf(1, 1), '0.3');
+  saidIn(1, two(attention[last]), two(attention.at(-1)), two(back[6]), two(back[7]));
+
+  // 3. What it reads: the second mention, also where another name stands there.
+  const reads = row(clean, 0, 3);
+  isNear(await valueOf(2, 1), Math.max(...reads), 1e-6);
+  const again = clean.lastIndexOf(john);
+  assert.deepEqual([reads.indexOf(Math.max(...reads)), last - again], [again, 4]);
+  assert.match(rightOf(2, 0), /second John/);
+  const another = row(clean.map((id, at) => (at === again ? paul : id)), 0, 3); // prettier-ignore
+  assert.equal(another.indexOf(Math.max(...another)), again);
+  const twice = names.headScores().map(({ duplicate }) => duplicate);
+  assert.ok(Math.max(...twice) < 0.055);
+  saidIn(2, two(another[again]), '0.05');
+
+  // 4. What it writes.
+  const givesTo = (answer) =>
+    names
+      .attribute(clean, { answer, instead: paul })
+      .parts.filter(({ part }) => part === 'head')
+      .map(({ value }) => value);
+  const [toMary, toJohn] = [givesTo(mary), givesTo(john)];
+  isNear(await valueOf(3, 1), toJohn[3], 1e-6);
+  assert.ok(toJohn[3] < -5);
+  assert.match(rightOf(3, 0), /less likely/);
+  assert.equal(rightOf(3, 2), '0.1');
+  assert.equal(toMary.indexOf(Math.max(...toMary)), 1);
+  saidIn(3, two(toJohn[3]), two(toJohn[6]), two(toJohn[4]), two(toMary[1]), two(toMary[4]));
+
+  // 5. Without it.
+  const cut = likeliest(clean, without(0, 3));
+  assert.equal(cut.at, john);
+  assert.deepEqual([rightOf(4, 0), rightOf(4, 2)], ['John', 'a name that is not in the sentence']);
+  isNear(await valueOf(4, 1), cut.p[mary], 1e-6);
+  const other = likeliest(clean, without(0, 1));
+  assert.deepEqual([other.word, cleanText.includes(other.word)], ['Emma', false]);
+  for (const at of [0, 2, 4, 5, 6, 7]) {
+    const { p } = likeliest(clean, without(Math.floor(at / 4), at % 4));
+    assert.ok(p[mary] >= 0.95, `${at}: ${p[mary]}`);
+  }
+  const whole = (p) => `${Math.round(100 * p)}%`;
+  saidIn(4, whole(cut.p[john]), whole(other.p[other.at]), '95%');
+
+  // 6. In Chinese, where another head moves the names; the numbers over 200 sentences are those of the card.
+  const { microscopeClean, microscopeCorrupt } = stateOf(stepIn(5), 'en');
+  const chinese = [microscopeClean, microscopeCorrupt].map(read);
+  const there = await restored(...chinese, 'z');
+  for (const language of ['en', 'zh']) isNear(await valueOf(5, 0, language), there[3]);
+  const giver = likeliest(chinese[1]).at;
+  const makeGiver = [0, 1, 2, 3, 4, 5, 6, 7].filter(
+    (at) => likeliest(chinese[0], without(Math.floor(at / 4), at % 4)).at === giver,
+  );
+  assert.deepEqual(makeGiver, [2, 3]);
+  assert.equal(rightOf(5, 1), '0.2');
+  const { p } = likeliest(chinese[0], without(0, 2));
+  saidIn(5, two(there[3]), whole(p[giver]));
+  const card = readFileSync(join(root, 'models/README.md'), 'utf8');
+  const [english, inChinese] = card.split('and in Chinese:');
+  for (const [text, head, number] of [
+    [english, '0.3', '1.02'],
+    [inChinese, '0.3', '0.59'],
+    [inChinese, '1.0', '0.29'],
+    [inChinese, '1.1', '0.25'],
+  ]) {
+    assert.ok(text.includes(`| ${head}, marks the giver | ${number} |`), `${head} ${number}`);
+    saidIn(5, number);
+  }
+});
+
 test('lessons: a number is null before it is computed, at a place that is not there and by a name that is none', async () => {
   const trained = await viewOf(web.initialState('en'), 'model');
-  const nothing = { ...trained, frame: null, studies: { scale: null }, model: { answers: {} } };
+  const none = { answers: {}, microscope: web.NO_MICROSCOPE };
+  const nothing = { ...trained, frame: null, studies: { scale: null }, model: none };
   const ofState = ['tokens', 'lookupAnswer', 'lookupWeight'];
   ofState.push('costShare', 'costEven', 'costCache', 'costSaving');
   ofState.push('linearRatio', 'linearKept', 'windowKept', 'simplexHere', 'fragilityBound');
@@ -411,12 +575,25 @@ test('lessons: a number is null before it is computed, at a place that is not th
   assert.deepEqual(known(nothing), ofState);
   // Nothing is swapped at first, no row of a set of none is labeled, and checks come later.
   const later = ['swapFree', 'swapMasked', 'swapPlaced', 'capacityFitted', 'checkHeads'];
+  // And what is under the microscope with a model of names.
+  later.push(...web.QUANTITY_NAMES.filter((name) => name.startsWith('microscope')));
   const atFirst = web.QUANTITY_NAMES.filter((name) => !later.includes(name));
   assert.deepEqual(known(trained), atFirst);
   const ofRow = ['rowProduct', 'rowScaled', 'rowExp', 'rowWeight', 'rowOutput'];
   const placed = ['weight', 'score', ...ofRow, 'maskWeight', 'maskEntropy', 'encoding'];
   placed.push('alibiSlope', 'schemeValue', 'blockLength', 'modelNext', 'wordsTfidf');
   for (const name of placed) assert.equal(quantity(`${name}:9999`, trained), null, name);
+  const apart = await viewOf(web.initialState('en'), 'microscope');
+  for (const name of later.filter((one) => one.startsWith('microscope'))) {
+    assert.notEqual(quantity(name, apart), null, name);
+    if (name === 'microscopeAnswer') continue;
+    for (const place of ['9999', '9999,0']) {
+      assert.equal(quantity(`${name}:${place}`, apart), null, name);
+    }
+  }
+  for (const name of ['microscopeRestored', 'microscopeShare', 'microscopeReads']) {
+    assert.equal(quantity(`${name}:0,4`, apart), null, `${name}: of four heads`);
+  }
   const side = Math.sqrt(trained.frame.positions.scheme.values.length);
   assert.equal(quantity(`schemeValue:0,${side}`, trained), null);
   assert.equal(quantity(`maskWeight:0,${trained.list.tokens.length}`, trained), null);
@@ -534,7 +711,7 @@ test('lessons: the right choice is what the engine computes', async () => {
       const step = lessonOf(plan, language).steps[at];
       const exercise = step.exercises[question];
       assert.equal(
-        await choose(await viewOf(stateOf(step, language)), exercise),
+        await choose(await viewOf(stateOf(step, language), plan.about), exercise),
         exercise.right,
         `${place} ${language}`,
       );

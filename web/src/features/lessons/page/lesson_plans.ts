@@ -4,7 +4,9 @@ import type { ChapterId } from '../../../chapters/index';
 import type { Exercise, Showable } from './lesson';
 
 /** Panels by their names: some are not on every page, and a step without any of its panels is left out. */
-type Shown = Showable | 'recurrence' | 'learn' | 'model' | 'block' | 'cost' | 'words';
+type Shown =
+  | Showable
+  | ('recurrence' | 'learn' | 'model' | 'microscope' | 'block' | 'cost' | 'words');
 
 interface PlannedStep {
   readonly show: readonly Shown[];
@@ -34,6 +36,12 @@ const open = {};
 
 /** A name that no novel has, and its beginning once more. */
 const TWICE = 'x=She+had+known+Miss+Fitzwarren+for+a+year%2C+and+nobody+else+knew+Miss+Fitz';
+
+/** The sentences of the circuit in the other language that its model reads. */
+const CHINESE = [
+  '当玛丽和约翰去商店时，约翰把书送给了',
+  '当玛丽和约翰去商店时，玛丽把书送给了',
+] as const;
 
 export const PLANS: readonly Plan[] = [
   {
@@ -383,6 +391,37 @@ export const PLANS: readonly Plan[] = [
         exercises: [number('modelNext:0'), right(0), open],
       },
       { show: ['model'], state: 'lmt=1.5', exercises: [number('modelNext:0'), open] },
+    ],
+  },
+  {
+    name: 'circuit',
+    chapter: 'trained',
+    minutes: 20,
+    about: 'microscope',
+    steps: [
+      { show: ['microscope'], exercises: [open, number('microscopeMeasure:0'), right(2)] },
+      { show: ['microscope'], exercises: [right(1), right(1), number('microscopeRestored:0,3')] },
+      {
+        show: ['microscope'],
+        state: 'micz=0.3',
+        exercises: [right(2), number('microscopeReads:0,3'), open],
+      },
+      {
+        show: ['microscope'],
+        // The logit of John less that of Paul, who is not in the sentence.
+        state: 'mica=2&mici=8',
+        exercises: [right(1), number('microscopeShare:0,3'), right(0)],
+      },
+      {
+        show: ['microscope'],
+        state: 'mich=0.3',
+        exercises: [right(1), number('microscopeAnswer'), right(2)],
+      },
+      {
+        show: ['microscope'],
+        state: `mic=${encodeURIComponent(CHINESE[0])}&micc=${encodeURIComponent(CHINESE[1])}`,
+        exercises: [number('microscopeRestored:0,3'), right(1), open],
+      },
     ],
   },
   {

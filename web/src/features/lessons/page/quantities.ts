@@ -63,6 +63,20 @@ function meanSurprise({ model }: View): number | null {
   return reading ? mean(reading.surprisal.filter(Number.isFinite)) : null;
 }
 
+/** How much of the difference comes back with the clean output of a head. */
+function restored({ model }: View, layer: number, head: number): number | null | undefined {
+  const map = model.microscope.maps?.maps.find(({ site }) => site === 'z');
+  return map && head < map.columns ? map.values[layer * map.columns + head] : null;
+}
+
+/** The largest weight of the token that the picture of the pass follows, in a head. */
+function readsMost({ model }: View, layer: number, head: number): number | null {
+  const { pass } = model.microscope;
+  const count = pass?.labels.length ?? 0;
+  const row = pass?.layers[layer]?.weights.subarray(head * count, (head + 1) * count) ?? [];
+  return row.length > 0 ? Math.max(...row) : null;
+}
+
 /** TF-IDF of the word that the panel works out, in a document. */
 function wordsTfidf({ state }: View, document: number): number | null {
   const { text, term } = shownWords(state);
@@ -223,6 +237,17 @@ const QUANTITIES = {
   },
   modelScore: ({ model: { answers } }) => answers.scores && Math.max(...answers.scores.previous),
   modelNext: ({ model: { answers } }, place) => answers.next?.bars[place]?.temperature,
+  // the microscope: its two prompts, what a head restores, gives and reads, and the answer with the cuts
+  microscopeMeasure: ({ model }, prompt) => model.microscope.prompts?.measures[prompt],
+  microscopeRestored: restored,
+  microscopeShare: ({ model }, layer, head) =>
+    model.microscope.shares?.parts.find((part) => part.layer === layer && part.head === head)
+      ?.value,
+  microscopeReads: readsMost,
+  microscopeAnswer: ({ model: { microscope } }) => {
+    const { prompts, cut } = microscope;
+    return cut?.rows.find(({ id }) => id === prompts?.answer?.id)?.after;
+  },
 } satisfies Readonly<Record<string, Read>>;
 
 export type QuantityName = keyof typeof QUANTITIES;
