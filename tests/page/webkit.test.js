@@ -23,6 +23,9 @@ const open = (options) => openPage(browser, server.url, options);
 const webKitTest = (title, options, body) =>
   engineTest(`page: WebKitGTK: ${title}`, () => open(options), body, { skip: noWebKit });
 
+/** Panels that have numbers before a model is loaded. */
+const withNumbers = panels.filter((id) => id !== 'microscope');
+
 /** Waits until the text of an element matches. */
 const said = (page, selector, pattern) =>
   page.waitForFunction(
@@ -51,7 +54,7 @@ function register() {
           (name) => document.querySelector(`qkv-panel-${name}`).innerText,
           id,
         );
-        assert.match(text, /\d/, id);
+        if (withNumbers.includes(id)) assert.match(text, /\d/, id);
         assert.deepEqual(await tooWide(page, id), [], id);
       }
       await page.click('.language');
@@ -139,7 +142,8 @@ function register() {
       assert.ok(excess(allOf(all, 'weights'), exact.weights, exact.bounds) <= 0);
       for (const id of panels) {
         await visit(page, id);
-        assert.match(await page.textContent(`qkv-panel-${id}`), /\d/, id);
+        const text = await page.textContent(`qkv-panel-${id}`);
+        assert.match(text, withNumbers.includes(id) ? /\d/ : /\w/, id);
       }
     },
     { skip: noWebKit },

@@ -172,6 +172,55 @@ export function testsOfEngine(browser, open, skip = false) {
     },
   );
 
+  // On a page of its own, as the model stays.
+  pageTest(title('a trained model is taken apart, and its pass is zoomed'), own, async (page) => {
+    await visit(page, 'microscope');
+    await page.click('#microscope [data-do=load]');
+    const there = (selector) =>
+      page.waitForFunction((of) => document.querySelector(of) !== null, selector);
+    const told = async (selector, pattern) => {
+      await page.waitForFunction(
+        ([of, source]) => new RegExp(source).test(document.querySelector(of)?.textContent),
+        [selector, pattern.source],
+      );
+      return pattern
+        .exec(await page.textContent(selector))
+        .slice(1)
+        .map(Number);
+    };
+    await there('.microscope-bars li');
+    await page.click('#microscope .maps');
+    const cell = '#microscope [data-map=z] button[data-cell="0.3"]';
+    await there(cell);
+    assert.deepEqual(await told(cell, /^(\d+)%$/), [100]);
+    // The picture of the pass: the model, a layer, a head, whose vectors are painted.
+    const isNear = ([found], wanted) => assert.ok(Math.abs(found - wanted) < 0.02, `${found}`);
+    isNear(await told('.pass-told', /^Layer 0 gives \+([\d.]+)\. /), 12.51);
+    await page.click('.pass-opens[data-row="0"] .plot-title');
+    await told('.pass-path [aria-current]', /^(layer 0)$/);
+    await page.click('.pass-opens[data-row="3"] .plot-title');
+    await told('.pass-path [aria-current]', /^(head 0\.3)$/);
+    isNear(await told('.pass-cell', /reads key 10 “␣John” with weight (0\.\d+)\.$/), 0.956);
+    const colours = await page.evaluate(() => {
+      const canvas = document.querySelector('[data-vector=z]');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, 1);
+      return new Set(
+        Array.from({ length: canvas.width }, (_, i) => data.slice(4 * i, 4 * i + 4).join()),
+      ).size;
+    });
+    assert.ok(colours > 8, `${colours} colours of 16 numbers`);
+    await page.press('.pass-path [aria-current]', 'Escape');
+    await told('.pass-path [aria-current]', /^(layer 0)$/);
+    // Without head 0.3 the answer is another.
+    await page.click(cell);
+    const after = '.microscope-next tbody tr:first-child td:nth-child(3) .value';
+    await page.waitForFunction(
+      (of) => Number.parseFloat(document.querySelector(of).textContent) < 50,
+      after,
+    );
+    isNear(await told(after, /^([\d.]+)%$/), 8.1);
+  });
+
   pageTest(title('390 px have no horizontal scroll'), { width: 390, height: 844 }, async (page) => {
     for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
     const [content, window] = await page.evaluate(() => [

@@ -64,7 +64,10 @@ async function startDriver(program, env) {
 
 /** The name under which WebDriver returns elements. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
-const KEYS = { ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015' };
+const KEYS = {
+  ...{ ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015' },
+  Escape: '\uE00C',
+};
 
 /** The page of a session, which has one at a time, with the methods of Playwright's. */
 class Page {
