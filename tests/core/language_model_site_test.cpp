@@ -253,6 +253,41 @@ TEST_CASE("LanguageModel: sites and edits of a conversation are those of one cal
   }
 }
 
+TEST_CASE("LanguageModel: edits count the keys that a conversation holds", "[model][site]") {
+  for (const char* name : {"mistral", "gemma2", "bloom", "gpt2"}) {
+    CAPTURE(name);
+    const ModelWeights weights(family(name), 345);
+    const LanguageModel model = weights.make();
+    const ModelTokens tokens(weights.config(), 1, 20, 345);
+    const float some[] = {0.25F, -0.5F, 0.125F};
+    TensorView<const float> added(some, {1, 1, 8, 3});
+    added.strides = {0, 0, 0, 1};
+    const auto edits_from = [&](Index first) {
+      return std::vector<ModelEdit>{
+          {.site = ModelSite::kScores,
+           .layer = 0,
+           .head = 1,
+           .rows = {first, first + 8},
+           .keys = {9, 12},
+           .add = added},
+          {.site = ModelSite::kWeights,
+           .layer = 1,
+           .rows = {first + 2, first + 3},
+           .keys = {13, 14},
+           .scale = 0.0F},
+          {.site = ModelSite::kScores, .layer = 1, .rows = {first, first + 8}, .scale = 0.5F}};
+    };
+    const SitePass whole(model, tokens, edits_from(12), nullptr, {12, 20});
+    ModelSession session;
+    require_ok(ModelSession::create(model, {}, session));
+    run(model, tokens.part(0, 12), {.session = &session});
+    const SitePass later(model, tokens.part(12, 8), edits_from(0), &session);
+    CHECK(first_difference(whole.sites.all(), later.sites.all()) == "");
+    const SitePass plain(model, tokens, {}, nullptr, {12, 20});
+    CHECK(first_difference(whole.sites.all(), plain.sites.all()) != "");
+  }
+}
+
 TEST_CASE("LanguageModel: a conversation in a format of its own is read and edited",
           "[model][site]") {
   for (const CacheFormat format : {CacheFormat::kBf16, CacheFormat::kInt8}) {
@@ -341,7 +376,20 @@ TEST_CASE("LanguageModel: a lens tells the greatest logits and their probabiliti
     CAPTURE(name);
     LanguageModelConfig config = family(name);
     config.max_length = 300;
-    const ModelWeights weights(config, 380);
+    ModelWeights weights(config, 380);
+    // Three tokens whose logits are equal: the first of them is told first.
+    const auto [v_all, d] = std::pair(to_size(config.vocabulary), to_size(config.d_model));
+    for (std::size_t i = 0; i < d; ++i) {
+      for (const std::size_t id : {std::size_t{7}, std::size_t{11}}) {
+        if (config.tied_embeddings) {
+          std::vector<float>& table = weights.arrays.at("embedding");
+          table[id * d + i] = table[3 * d + i];
+        } else {
+          std::vector<float>& head = weights.arrays.at("head");
+          head[i * v_all + id] = head[i * v_all + 3];
+        }
+      }
+    }
     const LanguageModel model = weights.make();
     const ModelTokens tokens(config, 2, 250, 380);
     ModelSession session;
