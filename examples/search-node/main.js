@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { init } from 'qkv';
-import { load } from 'qkv/models';
+import { load, nearest } from 'qkv/models';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,21 +37,15 @@ const model = await load(qkv, {
   pooling: existsSync(told) ? told : undefined,
 });
 
-/** The vectors of texts, [texts, dModel], all of length 1. Of a text that is too long, the beginning is read. */
-function embed(texts) {
-  const { data, shape } = model.embed(texts, { pooling: values.pooling, truncate: true });
-  return texts.map((_, row) => data.subarray(row * shape[1], (row + 1) * shape[1]));
+// Vectors, [texts, dModel]. Of a text that is too long, the beginning is read.
+const options = { pooling: values.pooling, truncate: true };
+const vectors = await model.embed(sentences, options);
+for (const place of vectors.truncated) {
+  console.error(`only the beginning was read: ${sentences[place].slice(0, 60)}`);
 }
-
-// The cosine of the angle between vectors of length 1 is their product.
-const [asked] = embed([query]);
-const found = embed(sentences).map((vector, place) => ({
-  cosine: vector.reduce((sum, x, i) => sum + x * asked[i], 0),
-  sentence: sentences[place],
-}));
-found.sort((a, b) => b.cosine - a.cosine);
-for (const { cosine, sentence } of found.slice(0, Number(values.top))) {
-  console.log(`${cosine.toFixed(3)}  ${sentence}`);
+const asked = await model.embed([query], options);
+for (const { index, similarity } of nearest(vectors, asked, Number(values.top))) {
+  console.log(`${similarity.toFixed(3)}  ${sentences[index]}`);
 }
 
 qkv.dispose();

@@ -195,8 +195,8 @@ describe('examples: search-node', () => {
   });
 
   /** What it should print: sentences by their cosines to a query. */
-  function nearest(asked, pooling) {
-    const { data, shape } = model.embed([asked, ...sentences], { pooling, truncate: true });
+  async function nearest(asked, pooling) {
+    const { data, shape } = await model.embed([asked, ...sentences], { pooling, truncate: true });
     const row = (i) => data.subarray(i * shape[1], (i + 1) * shape[1]);
     const all = sentences.map((sentence, i) => [
       row(i + 1).reduce((sum, x, d) => sum + x * row(0)[d], 0),
@@ -212,8 +212,9 @@ describe('examples: search-node', () => {
       const asked = 'the dog in the park';
       const how = ['--pooling', pooling, '--top', '4'];
       const { stdout, output } = await runs(program, 'encoder', asked, 'encoder/text.txt', ...how);
-      assert.equal(output, stdout);
-      assert.equal(stdout, nearest(asked, pooling).slice(0, 4).join(''));
+      const cut = 'only the beginning was read: A dog in a park in the park in a park.\n';
+      assert.equal(output, `${cut}${stdout}`);
+      assert.equal(stdout, (await nearest(asked, pooling)).slice(0, 4).join(''));
     });
   }
 
@@ -222,7 +223,7 @@ describe('examples: search-node', () => {
     write('pooled', { ...filesOf(bert), 'text.txt': sentences.join(' ') });
     write('pooled/1_Pooling', { 'config.json': told });
     const { stdout } = await runs(program, 'pooled', query, 'pooled/text.txt', '--top', '6');
-    assert.equal(stdout, nearest(query, 'cls').join(''));
+    assert.equal(stdout, (await nearest(query, 'cls')).join(''));
   });
 
   test('has sentences of its own', async () => {

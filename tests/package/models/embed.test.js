@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { charactersTokenizer, create, load } from 'qkv/models';
-import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
+import { expectClose, expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import { modelForward, randomWeights } from '../../support/js/model-oracle.js';
@@ -36,8 +36,8 @@ function exactly(ids, pooling) {
 
 for (const pooling of ['mean', 'cls', 'last']) {
   for (const normalize of [true, false]) {
-    test(`embed: ${pooling}, ${normalize ? 'of unit length' : 'as it is'}`, () => {
-      const { data, shape } = model.embed(texts, { pooling, normalize });
+    test(`embed: ${pooling}, ${normalize ? 'of unit length' : 'as it is'}`, async () => {
+      const { data, shape } = await model.embed(texts, { pooling, normalize });
       assert.deepEqual(shape, [3, config.dModel]);
       const expected = texts.flatMap((ids) => {
         const vector = exactly(ids, pooling);
@@ -50,17 +50,17 @@ for (const pooling of ['mean', 'cls', 'last']) {
   }
 }
 
-test('embed: a text without tokens is refused', () => {
+test('embed: a text without tokens is refused', async () => {
   const fn = 'LanguageModel.embed';
   const says = ['texts[0] has 0 elements', 'at least one token'];
   for (const text of ['', []]) {
-    expectThrows(() => model.embed([text]), fn, 'invalid_argument', ...says);
+    await expectRejects(model.embed([text]), fn, 'invalid_argument', ...says);
   }
   const forward = () => model.forward([]);
   expectThrows(forward, 'LanguageModel.forward', 'shape_mismatch', 'ids has 0', says[1]);
 });
 
-test('embed: vectors of any width', () => {
+test('embed: vectors of any width', async () => {
   const [width, array] = [200_000, (...shape) => ({ shape, data: new Float32Array(shape[0] * (shape[1] ?? 1)).fill(1) })]; // prettier-ignore
   const wide = {
     ...{ vocabulary: 1, numLayers: 1, dModel: width, numHeads: 1, dK: 1, dFeedForward: 0 },
@@ -72,20 +72,18 @@ test('embed: vectors of any width', () => {
     ...Object.fromEntries(['q', 'k', 'v'].map((name) => [at(name), array(width, 1)])),
     ...{ [at('o')]: array(1, width), 'norm.gamma': array(width) },
   });
-  const { data } = own.embed([[0]]);
+  const { data } = await own.embed([[0]]);
   const sum = data.reduce((all, x) => all + x * x, 0);
   own.dispose();
   assert.ok(Math.abs(sum - 1) < 1e-6, `${sum}`);
 });
 
-test('embed: the mean, of unit length, unless it is told otherwise; a text is alone', () => {
-  const { data } = model.embed(texts);
-  expectSame(data, model.embed(texts, { pooling: 'mean', normalize: true }).data);
-  const [own] = [model.embed([texts[1]]).data];
-  expectSame(own, data.slice(config.dModel, 2 * config.dModel));
-  const words = model.embed([tokenizer.decode(texts[0]), texts[1]]);
+test('embed: the mean, of unit length, unless it is told otherwise', async () => {
+  const { data } = await model.embed(texts);
+  expectSame(data, (await model.embed(texts, { pooling: 'mean', normalize: true })).data);
+  const words = await model.embed([tokenizer.decode(texts[0]), texts[1]]);
   expectSame(words.data, data.slice(0, 2 * config.dModel));
-  assert.deepEqual(model.embed([]).shape, [0, config.dModel]);
+  assert.deepEqual((await model.embed([])).shape, [0, config.dModel]);
 });
 
 describe('embed: a text that is too long', () => {
@@ -93,33 +91,36 @@ describe('embed: a text that is too long', () => {
   const word = 'abcdefghij'.repeat(4).slice(0, most + 3);
   const ids = [...tokenizer.encode(word)];
 
-  test('is refused, unless it may be cut', () => {
+  test('is refused, unless it may be cut', async () => {
     const says = [`texts[1] has ${most + 3} tokens`, `${most}`];
     for (const text of [word, ids]) {
       for (const options of [{}, { truncate: false }]) {
-        const call = () => model.embed(['a', text], options);
-        expectThrows(call, 'LanguageModel.embed', 'out_of_range', ...says);
+        const call = model.embed(['a', text], options);
+        await expectRejects(call, 'LanguageModel.embed', 'out_of_range', ...says);
       }
     }
   });
 
-  test('is as its beginning then, and one that is not too long as it is', () => {
-    const { data } = model.embed([word, ids, 'abc'], { truncate: true });
-    expectSame(data, model.embed([ids.slice(0, most), ids.slice(0, most), 'abc']).data);
+  test('is as its beginning then, and one that is not too long as it is; which ones were cut is told', async () => {
+    const { data, truncated } = await model.embed([word, 'abc', ids], { truncate: true });
+    const cut = ids.slice(0, most);
+    const whole = await model.embed([cut, 'abc', cut], { truncate: true });
+    expectSame(data, whole.data);
+    assert.deepEqual([truncated, whole.truncated], [[0, 2], []]);
   });
 
-  test('keeps what the tokenizer puts behind every text', () => {
+  test('keeps what the tokenizer puts behind every text', async () => {
     // 17 and 18 stand round every text, as [CLS] and [SEP] of BERT.
     const framed = {
       encode: (text) => [17, ...tokenizer.encode(text), 18],
       decode: (all) => tokenizer.decode(all),
     };
     const own = create(engine, config, weights, { tokenizer: framed });
-    const { data } = own.embed([word], { truncate: true });
-    expectSame(data, own.embed([[17, ...ids.slice(0, most - 2), 18]]).data);
+    const { data } = await own.embed([word], { truncate: true });
+    expectSame(data, (await own.embed([[17, ...ids.slice(0, most - 2), 18]])).data);
     // Of tokens nobody knows what stands behind every text.
-    const tokens = own.embed([framed.encode(word)], { truncate: true });
-    expectSame(tokens.data, own.embed([[17, ...ids.slice(0, most - 1)]]).data);
+    const tokens = await own.embed([framed.encode(word)], { truncate: true });
+    expectSame(tokens.data, (await own.embed([[17, ...ids.slice(0, most - 1)]])).data);
     own.dispose();
   });
 });
@@ -131,9 +132,9 @@ test('embed: as the file of the model says, unless it is told otherwise', async 
   for (const [number, pooling] of [[1, 'mean'], [2, 'cls'], [3, 'last']]) {
     const own = await loaded(['bert.pooling_type', gguf.u32(number)]);
     assert.equal(own.pooling, pooling);
-    expectSame(own.embed([ids]).data, own.embed([ids], { pooling }).data);
-    const other = own.embed([ids], { pooling: pooling === 'mean' ? 'cls' : 'mean' }).data;
-    assert.notDeepEqual([...own.embed([ids]).data], [...other]);
+    expectSame((await own.embed([ids])).data, (await own.embed([ids], { pooling })).data);
+    const other = (await own.embed([ids], { pooling: pooling === 'mean' ? 'cls' : 'mean' })).data;
+    assert.notDeepEqual([...(await own.embed([ids])).data], [...other]);
     own.dispose();
   }
   const usual = await loaded();
@@ -143,8 +144,8 @@ test('embed: as the file of the model says, unless it is told otherwise', async 
     const own = await loaded(['bert.pooling_type', gguf.u32(number)]);
     assert.equal(own.pooling, undefined);
     const says = [`pooling is undefined and the file says "${word}"`, "'mean', 'cls' or 'last'"];
-    expectThrows(() => own.embed([ids]), 'LanguageModel.embed', 'invalid_argument', ...says);
-    assert.equal(own.embed([ids], { pooling: 'cls' }).data.length, 64);
+    await expectRejects(own.embed([ids]), 'LanguageModel.embed', 'invalid_argument', ...says);
+    assert.equal((await own.embed([ids], { pooling: 'cls' })).data.length, 64);
     own.dispose();
   }
 }); // prettier-ignore
@@ -164,7 +165,92 @@ test('embed: a decoder that is told to be an encoder, without a head, by its las
   const { hidden } = modelForward(told, truth.arrays, ids);
   const last = [...hidden.slice(-own.config.dModel)];
   const size = sizeIn(last);
-  const { data } = own.embed([ids], { normalize: false });
+  const { data } = await own.embed([ids], { normalize: false });
   expectClose(data, last, boundOf(told, size), { size });
   own.dispose();
+});
+
+describe('embed: many texts', () => {
+  // Of all lengths, in no order, some of them twice: rows of one pass, and one that is alone.
+  const lengths = [3, 24, 1, 9, 10, 22, 24, 2, 17, 8, 9, 23, 5, 1, 20, 12, 19, 24, 3, 7];
+  const list = Array.from({ length: 60 }, (_, i) => rowsOf(config, lengths[i % 20], i + 1));
+
+  for (const name of ['bert', 'modernbert', 't5', 'llama', 'gemma3', 'alibi', 'experts']) {
+    const of = kinds[name];
+    test(`${name}: each is what the formulas say of it alone, in the order given`, async () => {
+      const own = { ...of, maxLength: 24 };
+      const arrays = randomWeights(own, 8);
+      const made = create(engine, own, arrays);
+      for (const pooling of ['mean', 'cls', 'last']) {
+        const { data, shape, truncated } = await made.embed(list, { pooling, normalize: false });
+        assert.deepEqual([shape, truncated], [[60, own.dModel], []]);
+        const expected = list.flatMap((ids) => {
+          const { hidden } = modelForward(own, arrays, ids);
+          const row = (t) => hidden.slice(t * own.dModel, (t + 1) * own.dModel);
+          if (pooling !== 'mean') return [...row(pooling === 'cls' ? 0 : ids.length - 1)];
+          return Array.from({ length: own.dModel }, (_, i) => {
+            return ids.reduce((sum, _id, t) => sum + row(t)[i], 0) / ids.length;
+          });
+        });
+        const size = sizeIn(expected);
+        expectClose(data, expected, boundOf(own, size), { size });
+      }
+      made.dispose();
+    });
+  }
+
+  test('they go through in fewer passes than there are texts, and it tells how far it is', async () => {
+    const told = [];
+    await model.embed(list, { onProgress: (progress) => told.push(progress) });
+    assert.ok(told.length < 12, `${told.length}`);
+    assert.deepEqual(told.at(-1), { done: 60, of: 60 });
+    assert.ok(told.every(({ done, of }, i) => of === 60 && done > (told[i - 1]?.done ?? 0)));
+  });
+
+  test('it ends when it is aborted, before a pass and between two, and with what the caller throws', async () => {
+    const signal = AbortSignal.abort(new Error('not at all'));
+    await assert.rejects(model.embed(list, { signal }), /not at all/);
+    const stop = new AbortController();
+    let passes = 0;
+    const onProgress = () => {
+      passes += 1;
+      stop.abort(new Error('enough'));
+    };
+    await assert.rejects(model.embed(list, { signal: stop.signal, onProgress }), /enough/);
+    assert.equal(passes, 1);
+    const thrown = () => {
+      throw new Error('of the caller');
+    };
+    await assert.rejects(model.embed(list, { onProgress: thrown }), /of the caller/);
+    const own = create(engine, config, weights);
+    const disposing = own.embed(list, { onProgress: () => own.dispose() });
+    await expectRejects(disposing, 'LanguageModel.embed', 'disposed');
+  });
+
+  test('what was given counts as it was at the call', async () => {
+    const given = [Int32Array.of(1, 2, 3), Int32Array.of(4)];
+    const [first, second] = [model.embed(given), model.embed([[1, 2, 3], [4]])];
+    given[1][0] = 9;
+    given.pop();
+    expectSame((await first).data, (await second).data);
+  });
+
+  const wrong = [
+    [['x', 1], {}, 'invalid_argument', 'texts is "x"'],
+    [[1], {}, 'invalid_argument', 'texts[0] is 1'],
+    [[[1]], { pooling: 'max' }, 'invalid_argument', 'pooling is "max"'],
+    [[[1]], { truncate: 1 }, 'invalid_argument', 'truncate is 1'],
+    [[[1]], { signal: 1 }, 'invalid_argument', 'signal is 1'],
+    [[[1]], { onProgress: 1 }, 'invalid_argument', 'onProgress is 1'],
+    [[[1]], { batch: 1 }, 'invalid_argument', "unknown key 'batch'"],
+  ]; // prettier-ignore
+  for (const [given, options, code, ...says] of wrong) {
+    test(`it refuses ${says[0]}`, () =>
+      expectRejects(
+        model.embed(given[0] === 'x' ? 'x' : given, options),
+        'LanguageModel.embed',
+        code,
+        ...says,
+      ));
+  }
 });

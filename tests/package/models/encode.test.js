@@ -101,7 +101,6 @@ describe('a model with an encoder: what has no meaning is refused', () => {
   const rows = [
     ['forward', () => model.forward([1, 2]), 'invalid_argument', 'session is absent', 'a source'],
     ['loss', () => model.loss([1, 2]), 'invalid_argument', 'has an encoder', 'in a session with a source'],
-    ['embed', () => model.embed([[1, 2]]), 'invalid_argument', 'has an encoder', "['T5EncoderModel']"],
     ['session', () => model.session(), 'invalid_argument', 'source is undefined', 'text or the tokens'],
     ['session', () => model.session({ source: [] }), 'shape_mismatch', 'source has 0 elements', 'at least one'],
     ['session', () => model.session({ source: [1, 2, 3], batch: 2 }), 'shape_mismatch', 'source has 3', 'batch = 2'],
@@ -125,6 +124,13 @@ describe('a model with an encoder: what has no meaning is refused', () => {
     test(`${method}: ${says[0]}`, () =>
       expectThrows(call, `LanguageModel.${method}`, code, ...says));
   }
+});
+
+test('embed: a model with an encoder', async () => {
+  const { model } = make('t5 pair');
+  const says = ['has an encoder', "['T5EncoderModel']"];
+  await expectRejects(model.embed([[1, 2]]), 'LanguageModel.embed', 'invalid_argument', ...says);
+  model.dispose();
 });
 
 describe('load: the token that a decoder begins with', () => {

@@ -146,7 +146,11 @@ const scenarios = {
     bitsOf(model.forward(ids, { session, inspect: everything }).logits.data),
   ),
   loss: asking('LanguageModel.loss', (model) => String(model.loss(ids)), { format: 'bf16' }),
-  embed: asking('LanguageModel.embed', (model) => bitsOf(model.embed([ids, [1]]).data), bert),
+  embed: asking(
+    'LanguageModel.embed',
+    async (model) => bitsOf((await model.embed([ids, [1]])).data),
+    bert,
+  ),
   generate: asking('LanguageModel.generate', (model) => tokensOf(model.generate(ids, drawn))),
   'generate from a text, with readings': asking(
     'LanguageModel.generate',

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { init } from 'qkv';
 import { charactersTokenizer, create } from 'qkv/models';
-import { expectSame, expectThrows } from '../../support/js/check.js';
+import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { kinds, rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 
@@ -149,10 +149,10 @@ test('session: of an encoder there is none, and of a disposed one nothing is lef
   refuses(() => session.truncate(0), 'Session.truncate', 'disposed', 'the session');
 });
 
-test('loss and embed: models and texts that they have no use for', () => {
+test('loss and embed: models and texts that they have no use for', async () => {
   refuses(() => encoder.loss(ids), 'LanguageModel.loss', invalid, 'head');
   const embed = 'LanguageModel.embed';
-  refuses(() => model.embed(['xyz']), embed, invalid, 'texts[0]', 'cannot be read');
+  await expectRejects(model.embed(['xyz']), embed, invalid, 'texts[0]', 'cannot be read');
 });
 
 test('forward: a disposed model is refused by name, with a session of its own too', () => {

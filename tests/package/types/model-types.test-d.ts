@@ -67,9 +67,13 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
   });
   const tokens = model.generate([1], sampling);
   const embedding = every<models.EmbedOptions>()({
-    ...{ pooling: 'cls', normalize: true, truncate: true, plain: true },
+    ...{ pooling: 'cls', normalize: true, truncate: true, plain: true, signal },
+    onProgress: ({ done, of }: models.TextProgress) => console.log(done / of),
   });
-  const vectors: NdArray = model.embed(['x', [1]], embedding);
+  const vectors: models.Embeddings = await model.embed(['x', [1]], embedding);
+  const near: models.Neighbour | undefined = models.nearest(vectors, floats, 1)[0];
+  const cosines: readonly [number, number] = models.cosineSimilarity(vectors).shape;
+  console.log(vectors.truncated.length, near?.index, near?.similarity, cosines);
   const ofLoss = every<models.LossOptions>()({ batch: 1, inspect: {}, plain: true, edit: [edit] });
   const nats: number = made.loss('x', ofLoss);
   const counts: number[] = [model.parameterCount, model.bytes, session.length, session.bytes];

@@ -69,7 +69,7 @@ describe('a model in a worker', () => {
       }
     }
     assert.equal(await remote.loss(ids), local.loss(ids));
-    expectSame((await remote.embed([ids, [1]])).data, local.embed([ids, [1]]).data);
+    expectSame((await remote.embed([ids, [1]])).data, (await local.embed([ids, [1]])).data);
     assert.deepEqual(await remote.save(), local.save());
   });
 
@@ -150,6 +150,24 @@ describe('a model in a worker', () => {
     own.dispose();
   });
 
+  test('vectors of many texts come with progress, and are given up', async () => {
+    const texts = Array.from({ length: 40 }, (_, i) => rowsOf(config, 1 + ((7 * i) % 30), i + 1));
+    texts[3] = rowsOf(config, 33);
+    const [there, own] = [[], []];
+    const options = { truncate: true, pooling: 'last' };
+    const found = await remote.embed(texts, { ...options, onProgress: (now) => there.push(now) });
+    const expected = await local.embed(texts, { ...options, onProgress: (now) => own.push(now) });
+    assert.deepEqual(found, expected);
+    assert.deepEqual(found.truncated, [3]);
+    assert.deepEqual(there, own);
+    const stop = new AbortController();
+    const onProgress = () => stop.abort(new Error('enough'));
+    const given = remote.embed(texts, { ...options, onProgress, signal: stop.signal });
+    await assert.rejects(given, /enough/);
+    await expectRejects(remote.embed(texts, { onProgress: 1 }), 'LanguageModel.embed', 'invalid_argument', 'onProgress is 1'); // prettier-ignore
+    await expectRejects(remote.embed([[99]]), 'LanguageModel.embed', 'out_of_range', 'texts[0][0] is 99'); // prettier-ignore
+  });
+
   test('a sweep is given up, and the worker does the next call', async () => {
     const clean = rowsOf(config, 30);
     const corrupt = clean.map((id, i) => (i === 2 ? (id + 1) % 19 : id));
@@ -218,7 +236,7 @@ describe('what stands beside the weights', () => {
     const model = await away.loadModel({ weights: file });
     assert.deepEqual([model.pooling, model.ignored], ['cls', ['cls.weight']]);
     const own = await models.load(here, { weights: file });
-    expectSame((await model.embed([[1, 2, 3]])).data, own.embed([[1, 2, 3]]).data);
+    expectSame((await model.embed([[1, 2, 3]])).data, (await own.embed([[1, 2, 3]])).data);
     own.dispose();
     await model.dispose();
   });

@@ -32,7 +32,7 @@ for (const { values, ...each } of fixture.cases) {
     const model = await load(engine, { weights: file(each) }, { format: 'f32' });
     const { data } = model.config.causal
       ? model.forward(tokens).logits
-      : model.embed([tokens], { normalize: false });
+      : await model.embed([tokens], { normalize: false });
     model.dispose();
     assert.equal(data.length, values.length);
     const far = Math.max(...values.map((x, i) => Math.abs(x - data[i])));

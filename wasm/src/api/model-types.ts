@@ -314,6 +314,32 @@ export interface EmbedOptions {
   normalize?: boolean | undefined;
   /** As in {@link GenerateOptions}. Default false. */
   plain?: boolean | undefined;
+  /** Ends it between two passes; it is rejected with the reason. */
+  signal?: WebSignal | undefined;
+  /** Called after each pass. */
+  onProgress?: ((progress: TextProgress) => void) | undefined;
+}
+
+/** How far a call that reads many texts is. */
+export interface TextProgress {
+  /** Texts that were read. */
+  done: number;
+  /** All of them. */
+  of: number;
+}
+
+/** Vectors of texts, [texts, dModel]. */
+export interface Embeddings extends OwnedArray<readonly [texts: number, dModel: number]> {
+  /** Which texts were cut, in order: those that had more than maxLength tokens, with `truncate`. */
+  truncated: readonly number[];
+}
+
+/** One of the vectors that are near another. */
+export interface Neighbour {
+  /** Which vector. */
+  index: number;
+  /** The cosine of the angle between the two. */
+  similarity: number;
 }
 
 /** Options of {@link LanguageModel.session}. */
@@ -558,11 +584,17 @@ export interface LanguageModel<
   /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
   loss(ids: string | ArrayLike<number>, options?: LossOptions): number;
   /**
-   * Sentence vectors, [texts, dModel], each text in a pass of its own.
+   * Sentence vectors, [texts, dModel], in the order of the texts. Texts of about one length are rows of one pass, of at most 512 tokens
+   * unless a text alone has more, with turns of the event loop between passes. Each vector is within the bound of `forward` of that of the text
+   * alone.
    *
-   * @throws {@link QkvError} as `forward`, and `invalid_argument` for a text without a tokenizer, or without tokens
+   * @throws {@link QkvError} rejected as `forward` throws, with `invalid_argument` also for a text without a tokenizer, or without tokens; or
+   * with the reason of the signal, or what `onProgress` throws
    */
-  embed(texts: readonly (string | ArrayLike<number>)[], options?: EmbedOptions): OwnedArray;
+  embed(
+    texts: readonly (string | ArrayLike<number>)[],
+    options?: EmbedOptions,
+  ): Promise<Embeddings>;
   /**
    * The model as a safetensors file of qkv, every number as it is kept: {@link load} reads it back in the same formats. Has the
    * config, the tokens that end a text, the pooling, and a tokenizer of {@link charactersTokenizer}; pass any other to `load` again.

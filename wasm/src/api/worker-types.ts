@@ -15,6 +15,7 @@ import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js
 import type { Generation } from './generation-types.js';
 import type {
   ChatOptions,
+  Embeddings,
   EmbedOptions,
   EncodeOptions,
   ForwardOptions,
@@ -281,6 +282,12 @@ export interface AsyncSweepOptions extends SweepOptions {
   transfer?: boolean | undefined;
 }
 
+/** Options of {@link AsyncLanguageModel.embed}. */
+export interface AsyncEmbedOptions extends EmbedOptions {
+  /** As that of every call. Default false. */
+  transfer?: boolean | undefined;
+}
+
 /** A conversation with a model in a worker. */
 export interface AsyncSession extends InWorkerHandle {
   /** Tokens that are held after the latest call that has returned. */
@@ -289,7 +296,7 @@ export interface AsyncSession extends InWorkerHandle {
   readonly capacity: number;
   /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
-  /** As {@link Session.activations}. */
+  /** As `Session.activations`. */
   readonly activations?: Activations;
   /** Forgets all tokens from `length` on. @throws as `Session.truncate` */
   truncate(length: number, options?: CallOptions): Promise<void>;
@@ -351,11 +358,11 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   decode(ids: ArrayLike<number>, options?: CallOptions): Promise<string>;
   /** As {@link LanguageModel.loss}. */
   loss(ids: string | ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number>;
-  /** As {@link LanguageModel.embed}. */
+  /** As {@link LanguageModel.embed}, which ends in the worker when it is aborted; other calls take their turns between its passes. */
   embed(
     texts: readonly (string | ArrayLike<number>)[],
-    options?: EmbedOptions & CallOptions,
-  ): Promise<OwnedArray>;
+    options?: AsyncEmbedOptions,
+  ): Promise<Embeddings>;
   /** As {@link LanguageModel.attribute}. */
   attribute(
     ids: string | ArrayLike<number>,

@@ -11,12 +11,13 @@ import type {
   LanguageModel,
   LanguageModelConfig,
   LoadOptions,
+  Neighbour,
   Source,
   Tokenizer,
   TokenizerJson,
 } from '../api/model-types.js';
 import type { SampledToken, SamplingOptions, TokenLogits } from '../api/sampling-types.js';
-import type { NdArray, Qkv } from '../api/types.js';
+import type { NdArray, OwnedArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
 import { readPart } from '../memory/abi-part.js';
 import { behind } from '../load/init.js';
@@ -26,6 +27,7 @@ import type { Instance } from '../memory/instance.js';
 import * as creating from '../models/create.js';
 import * as loading from '../models/load.js';
 import * as sampling from '../models/sample.js';
+import * as similarity from '../models/similarity.js';
 import * as llama2c from '../models/tokenizers/llama2c-tokenizer.js';
 import { charactersTokenizer as charactersOf } from '../models/tokenizers/characters-tokenizer.js';
 import * as huggingFace from '../models/tokenizers/hugging-face-tokenizer.js';
@@ -140,3 +142,27 @@ export const llama2cTokenizer = (bytes: ArrayBuffer | Uint8Array): Tokenizer =>
  */
 export const charactersTokenizer = (characters: readonly string[]): Tokenizer =>
   charactersOf(characters);
+
+/**
+ * The cosines of the angles between vectors, a_i . b_j / (|a_i| |b_j|), [n, m] for [n, d] and [m, d], or 0 where one of the two is all zeros. A
+ * Float32Array is one vector. Sums are in float64 and rounded once.
+ *
+ * @param b - default `a`
+ * @throws {@link QkvError} `invalid_argument` for what is no array, `shape_mismatch` for vectors of other widths
+ */
+export const cosineSimilarity = (
+  a: NdArray | Float32Array,
+  b?: NdArray | Float32Array,
+): OwnedArray<readonly [number, number]> => similarity.cosineSimilarity(a, b);
+
+/**
+ * The vectors, of [n, d], that are nearest to a query by the cosine of the angle, the nearest first and of equal ones the first.
+ *
+ * @param k - most of them. Default 10
+ * @throws {@link QkvError} as {@link cosineSimilarity}, `out_of_range` for k below 1
+ */
+export const nearest = (
+  vectors: NdArray | Float32Array,
+  query: NdArray | Float32Array,
+  k?: number,
+): readonly Neighbour[] => similarity.nearest(vectors, query, k);

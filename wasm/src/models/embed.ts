@@ -1,13 +1,14 @@
 // Vectors of texts.
 
 import { QkvError } from '../api/errors.js';
-import type { EmbedOptions } from '../api/model-types.js';
-import type { OwnedArray } from '../api/types.js';
+import type { Embeddings, EmbedOptions } from '../api/model-types.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
+import { checkSignal } from '../arguments/signal.js';
 import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { ModelState, ModelSpec } from './model-state.js';
 import { checkAlone, idsOf, tokensOf } from './text.js';
+import { checkProgress, inPasses, type RowsOfPass } from './texts.js';
 
 const fn = 'LanguageModel.embed';
 
@@ -42,13 +43,18 @@ function endsOf(ids: ArrayLike<number>, bare: ArrayLike<number>): number {
   return ends;
 }
 
-/** The tokens of a text, as many as the model has room for, with those that end every text. */
-function shortened(name: string, given: unknown, spec: ModelSpec, plain: boolean): unknown {
+/** The tokens of a text that is too long, as many as the model has room for, with those that end every text; of others nothing. */
+function shortened(
+  name: string,
+  given: unknown,
+  spec: ModelSpec,
+  plain: boolean,
+): readonly number[] | undefined {
   const { tokenizer } = spec;
   const most = spec.config.maxLength;
   const ids = idsOf(fn, name, given, spec, { plain }) as ArrayLike<number> | undefined;
   return reading(fn, name, () => {
-    if (!ids || !(ids.length > most)) return ids ?? given;
+    if (!ids || !(ids.length > most)) return undefined;
     const isText = typeof given === 'string';
     const kept = isText && tokenizer ? Math.min(most, endsOf(ids, tokenizer.encode(''))) : 0;
     const all = Array.from(ids);
@@ -67,10 +73,54 @@ function poolingFor(spec: ModelSpec, given: TextPooling | undefined): TextPoolin
   );
 }
 
-export function embed(state: ModelState, given: unknown, options: EmbedOptions): OwnedArray {
-  const names = ['pooling', 'normalize', 'truncate', 'plain'] as const;
+/** The tokens of all texts, and which of them were cut. */
+function rowsOf(
+  spec: ModelSpec,
+  given: unknown,
+  { truncate, plain }: { readonly truncate: boolean; readonly plain: boolean },
+) {
+  const texts = listOf(fn, 'texts', given, mostTexts);
+  if (!texts) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: texts is ${describe(given)}, expected an array of texts or lists of tokens`,
+    );
+  }
+  const truncated: number[] = [];
+  const rows = texts.map((text, i) => {
+    const name = `texts[${i}]`;
+    const cut = truncate ? shortened(name, text, spec, plain) : undefined;
+    if (cut) truncated.push(i);
+    return { ids: tokensOf(fn, name, cut ?? text, spec, { isVector: true, plain }).source };
+  });
+  return { rows, truncated };
+}
+
+/** The streams of the rows of a pass, [places, length, dModel]. */
+function hiddenOf(state: ModelState, { places, length, ids, lengths }: RowsOfPass): Float32Array {
+  const call = new Call(state.instance, fn);
+  const shape = [places.length, length];
+  const hidden = call.output('hidden', [...shape, state.spec.config.dModel]);
+  const isPadded = lengths.some((own) => own < length);
+  const keyLengths = { name: 'keyLengths', shape: [places.length], source: lengths };
+  call.run('forwardModel', {
+    ...{ model: state.live(fn), hidden, sites: {} },
+    ids: call.input({ name: 'texts', shape, source: ids }),
+    keyLengths: isPadded ? call.input(keyLengths) : undefined,
+  });
+  return call.read(hidden);
+}
+
+export async function embed(
+  state: ModelState,
+  given: unknown,
+  options: EmbedOptions,
+): Promise<Embeddings> {
+  const names = [
+    ...(['pooling', 'normalize', 'truncate', 'plain', 'signal', 'onProgress'] as const),
+  ] as const;
   const taken = takeOptions(fn, 'options', options, names);
-  const { normalize = true, truncate = false, plain = false } = taken;
+  const { normalize = true, truncate = false, plain = false, signal, onProgress } = taken;
   const { spec } = state;
   checkAlone(
     fn,
@@ -81,29 +131,22 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
   checkBoolean(fn, 'normalize', normalize);
   checkBoolean(fn, 'truncate', truncate);
   checkBoolean(fn, 'plain', plain);
-  const texts = listOf(fn, 'texts', given, mostTexts);
-  if (!texts) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: texts is ${describe(given)}, expected an array of texts or lists of tokens`,
-    );
-  }
-  const all = texts.map((text, i) => {
-    const name = `texts[${i}]`;
-    const own = truncate ? shortened(name, text, spec, plain) : text;
-    return tokensOf(fn, name, own, spec, { isVector: true, plain });
-  });
+  checkSignal(fn, signal);
+  checkProgress(fn, onProgress);
+  state.live(fn);
+  const { rows, truncated } = rowsOf(spec, given, { truncate, plain });
   const { dModel } = spec.config;
-  const data = newFloats(fn, all.length * dModel);
-  for (const [i, rows] of all.entries()) {
-    const call = new Call(state.instance, fn);
-    const hidden = call.output('hidden', [...rows.shape, dModel]);
-    const fields = { model: state.live(fn), ids: call.input(rows), hidden, sites: {} };
-    call.run('forwardModel', fields);
-    const vector = pool(call.read(hidden), dModel, pooling);
-    // Not Math.hypot(), which takes no more numbers than a call has room for.
-    const norm = normalize ? Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0)) : 1;
-    data.set(norm > 0 ? vector.map((x) => x / norm) : vector, i * dModel);
-  }
-  return { data, shape: [all.length, dModel] };
+  const data = newFloats(fn, rows.length * dModel);
+  await inPasses(rows, { signal, onProgress }, (pass) => {
+    const hidden = hiddenOf(state, pass);
+    pass.places.forEach((place, row) => {
+      const from = row * pass.length * dModel;
+      const own = hidden.subarray(from, from + (pass.lengths[row] ?? 0) * dModel);
+      const vector = pool(own, dModel, pooling);
+      // Not Math.hypot(), which takes no more numbers than a call has room for.
+      const norm = normalize ? Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0)) : 1;
+      data.set(norm > 0 ? vector.map((x) => x / norm) : vector, place * dModel);
+    });
+  });
+  return { data, shape: [rows.length, dModel], truncated };
 }

@@ -7,6 +7,7 @@ import type {
   ChatPrompt,
   ChatPromptOptions,
   ChatTemplates,
+  Embeddings,
   EmbedOptions,
   EncodeOptions,
   ForwardOptions,
@@ -218,7 +219,10 @@ export class WasmLanguageModel implements LanguageModel {
     return nats.reduce((sum, each) => sum + each, 0) / nats.length;
   }
 
-  embed(texts: readonly (string | ArrayLike<number>)[], options: EmbedOptions = {}): OwnedArray {
+  embed(
+    texts: readonly (string | ArrayLike<number>)[],
+    options: EmbedOptions = {},
+  ): Promise<Embeddings> {
     return embed(this.#state, texts, options);
   }
 

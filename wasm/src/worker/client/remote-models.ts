@@ -7,8 +7,8 @@ import type {
   ChatPrompt,
   ChatPromptOptions,
   ChatTemplates,
-  EmbedOptions,
   EncodeOptions,
+  Embeddings,
   Filled,
   ForwardOptions,
   GenerateOptions,
@@ -37,6 +37,7 @@ import type {
 } from '../../api/inspect-types.js';
 import type { OwnedArray, Shape3 } from '../../api/types.js';
 import type {
+  AsyncEmbedOptions,
   AsyncLanguageModel,
   AsyncSession,
   AsyncSweepOptions,
@@ -242,11 +243,14 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.call('LanguageModel.loss', 'loss', ['ids', 'options'], [ids, options]);
   }
 
-  embed(
+  async embed(
     texts: readonly (string | ArrayLike<number>)[],
-    options?: EmbedOptions & CallOptions,
-  ): Promise<OwnedArray> {
-    return this.call('LanguageModel.embed', 'embed', ['texts', 'options'], [texts, options]);
+    options: AsyncEmbedOptions = {},
+  ): Promise<Embeddings> {
+    const fn = 'LanguageModel.embed';
+    const { onProgress, ...rest } = copyOf(fn, options);
+    const manner = stoppedAt(fn, onProgress);
+    return this.call(fn, 'embed', ['texts', 'options'], [texts, rest], manner);
   }
 
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>> {

@@ -24,6 +24,7 @@ import {
   type HandleKind,
   handleKinds,
   isMaker,
+  longMethods,
   modelMakers,
   sessionMethods,
 } from '../protocol/methods.js';
@@ -189,8 +190,8 @@ export class Conversation {
           ? this.#load(id, given, onProgress)
           : made === 'generation'
             ? new Generation(call, given)
-            : kept?.kind === 'model' && method === 'sweep'
-              ? this.#sweep(id, call, given, onProgress)
+            : kept?.kind === 'model' && longMethods[method] !== undefined
+              ? this.#stoppable(id, call, given, longMethods[method], onProgress)
               : call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);
       if (!(value instanceof Promise)) return finish(value);
@@ -222,16 +223,19 @@ export class Conversation {
     return model;
   }
 
-  /** A sweep, which the other side may stop. */
-  #sweep(
+  /** What takes long, which the other side may stop: `at` is the argument with its options. */
+  #stoppable(
     id: number,
-    sweep: Run,
-    [options]: readonly unknown[],
+    run: Run,
+    given: readonly unknown[],
+    at: number,
     onProgress: (progress: unknown) => void,
   ): unknown {
     const running = new AbortController();
     this.#running.set(id, running);
-    return sweep({ ...(options as object | undefined), signal: running.signal, onProgress });
+    const args = [...given];
+    args[at] = { ...(given[at] as object | undefined), signal: running.signal, onProgress };
+    return run(...args);
   }
 
   #started(): Qkv {

@@ -52,6 +52,9 @@ export const sessionMethods: readonly string[] = [
   ] satisfies MethodNames<LanguageModel>[]),
 ];
 
+/** Methods of a model that take long, tell how far they are and may be stopped, and which argument has their options. */
+export const longMethods: Readonly<Record<string, number>> = { sweep: 0, embed: 1 };
+
 export type HandleKind = (typeof engineMakers)[Maker] | 'session' | 'generation';
 
 interface HandleTraits {
