@@ -72,7 +72,38 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
              .type = RotaryScaling::Type::kFactors, .factor = 2, .factors = {factors, {4}}};
        },
        {kInvalid, "rotary.scaling.factor", "is 2", "1 with"}},
-      {[](auto& c, auto&) { c.head_bias = true; }, {kInvalid, "head_bias", "is true", "false"}},
+      {[](auto& c, auto&) {
+         c.causal = c.head = c.tied_embeddings = false;
+         c.logit_softcap = 0.0F;
+         c.head_bias = true;
+       },
+       {kInvalid, "head_bias", "without head", "none"}},
+      {[](auto& c, auto&) {
+         c.causal = c.head = c.tied_embeddings = false;
+         c.logit_softcap = 0.0F;
+         c.head_transform = HeadTransform::kTanh;
+       },
+       {kInvalid, "head_transform", "without head", "none"}},
+      {[](auto& c, auto&) {
+         c.causal = c.head = c.tied_embeddings = false;
+         c.logit_softcap = 0.0F;
+         c.head_pooling = HeadPooling::kFirst;
+       },
+       {kInvalid, "head_pooling", "without head", "none"}},
+      {[](auto& c, auto&) {
+         c.causal = c.head = c.tied_embeddings = false;
+         c.logit_softcap = 0.0F;
+         c.classes = 2;
+       },
+       {kInvalid, "classes", "without head", "none"}},
+      {[](auto& c, auto&) { c.classes = 2; }, {kInvalid, "classes", "is 2", "0"}},
+      {[](auto& c, auto&) { c.classes = -1; }, {kRange, "classes", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.head_norm = true; },
+       {kInvalid, "head_norm", "is true", "false without head_transform"}},
+      {[](auto& c, auto&) { c.head_transform = static_cast<HeadTransform>(6); },
+       {kInvalid, "head_transform", "is 6", "0 to 5"}},
+      {[](auto& c, auto&) { c.head_pooling = static_cast<HeadPooling>(4); },
+       {kInvalid, "head_pooling", "is 4", "0 to 3"}},
       {[](auto& c, auto&) { c.symmetric_window = true; },
        {kInvalid, "symmetric_window", "is true", "false"}},
       {[](auto& c, auto&) { c.encoder_layers = -1; },

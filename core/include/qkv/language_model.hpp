@@ -125,7 +125,8 @@ class ModelSession {
 ///            with an encoder between the two: x = x + cross(normCross(x), e)       e: the last stream of the encoder
 ///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
 ///     kAfter: x = x + postNorm1(attention(x));  x = x + postNorm2(feed_forward(x))
-///     logits = softcap(norm(x) head + headBias)                                    without the norm with kPost
+///     logits = softcap(t(norm(x)) head + headBias)                                 without the norm with kPost
+///     t(h) = norm'(f(h W + b)) with head_transform, else h; with head_pooling of one row for each row of the batch
 ///
 /// with parallel_residual both parts of a layer read the same x, with post_norms what they give is normalised before it is
 /// added, and without d_feed_forward the second is left out. The parts are those of the operators: attention(), rotary_embedding(),
@@ -135,7 +136,8 @@ class ModelSession {
 /// The arrays, in the order of array(): those of train::LanguageModelTrainer by the same names and of the same shapes, and besides
 /// "tokenTypes" [token_types, d_model], "embeddingNorm.gamma", ".beta" and "relativeBias" [relative_buckets, num_heads] after the
 /// embeddings, "layers.n.postNorm1.gamma" and "layers.n.postNorm2.gamma" (with ".beta" where layer norms have biases) after the
-/// sub-layers, and "headBias" [V] at the end. With an encoder there are "layers.n.normCross.gamma" and "layers.n.cross.wq" to ".wo"
+/// sub-layers, "headTransform.w" [d_model, d_model], ".b", ".norm.gamma" and ".norm.beta" before the head, and "headBias" [V] after it; with
+/// `classes` the head is [d_model, N] and its bias [N]. With an encoder there are "layers.n.normCross.gamma" and "layers.n.cross.wq" to ".wo"
 /// before norm2, and after all others the arrays of the encoder, as "encoder.relativeBias", "encoder.layers.n.norm1.gamma" and
 /// "encoder.norm.gamma"; both read one embedding. With num_experts a layer has
 /// "feedForward.router" [d_model, E] and "feedForward.experts.e.w1", ".wGate" and ".w2" in place of "feedForward.w1" and the others. With kAfter
@@ -163,7 +165,7 @@ class LanguageModel {
   /// `formats` may have a format for each array, in the order of array(), in place of `format`; those of arrays that stay
   /// float32 are of no matter. So a file of several types keeps them.
   /// Errors: those of train::LanguageModelTrainer::create() for the config; kInvalidArgument (a value that is no WeightFormat,
-  /// post_norms or first_norm = false without kPre, causal without head, head_bias without a head of its own, symmetric_window
+  /// post_norms or first_norm = false without kPre, causal without head, head_bias, head_transform, head_pooling or classes without a head, head_norm without head_transform, classes with tied_embeddings, symmetric_window
   /// with causal, relative_buckets with kAlibi), kShapeMismatch (windows, rotations), kOutOfRange, kOutOfMemory, kUnsupported.
   static Status create(const LanguageModelConfig& config, WeightFormat format, LanguageModel& model,
                        std::span<const WeightFormat> formats = {}) noexcept;

@@ -39,6 +39,24 @@ enum class QkNorm : std::uint8_t {
   kWhole,    ///< all heads of a token together, before the rotation: gains of [heads d_k] (OLMo 2)
 };
 
+/// What a head makes of the stream before its last map, where it does.
+enum class HeadTransform : std::uint8_t {
+  kNone,      ///< nothing
+  kRelu,      ///< max(h W + b, 0), as DistilBERT for classes
+  kGelu,      ///< gelu(h W + b), as BERT for masked tokens
+  kGeluTanh,  ///< gelu_tanh(h W + b)
+  kSilu,      ///< silu(h W + b)
+  kTanh,      ///< tanh(h W + b): the pooler of BERT
+};
+
+/// Of which tokens a model gives logits.
+enum class HeadPooling : std::uint8_t {
+  kNone,   ///< of each
+  kFirst,  ///< one for a row: of the first token
+  kMean,   ///< one for a row: of the mean of the stream over its tokens
+  kLast,   ///< one for a row: of the last token
+};
+
 /// The sizes and the kind of a language model: embeddings, `num_layers` blocks, a last norm with kPre, and logits.
 struct LanguageModelConfig {
   Index vocabulary = 0;    ///< V, at least 1
@@ -82,7 +100,7 @@ struct LanguageModelConfig {
   Index token_types = 0;        ///< rows of a table that tells segments apart (BERT); 0 for none
   bool embedding_norm = false;  ///< a layer norm, or RMS norm, on the sum of the embeddings (BERT)
   bool head = true;             ///< false: no logits, an encoder whose stream is the result
-  bool head_bias = false;       ///< whether a head of its own adds a bias to the logits (Phi)
+  bool head_bias = false;       ///< whether the head adds a bias to the logits (Phi, BERT)
   QkNorm qk_norm_of = QkNorm::kHead;  ///< with qk_norm
   /// false: attention of the first layer reads the stream without a norm, with kPre (ModernBERT).
   bool first_norm = true;
@@ -108,6 +126,12 @@ struct LanguageModelConfig {
   Index num_experts = 0;
   Index experts_per_token = 0;      ///< 1 to num_experts with experts, otherwise 0
   bool normalized_experts = false;  ///< the p of the experts that are used are divided by their sum
+  /// The head reads f(h W + b) in place of h, W being [d_model, d_model]; b where `biases` are.
+  HeadTransform head_transform = HeadTransform::kNone;
+  bool head_norm = false;  ///< with head_transform: one more norm, after f (BERT for masked tokens)
+  /// N > 0: a head of its own gives N logits, of classes, in place of one for each token of the vocabulary.
+  Index classes = 0;
+  HeadPooling head_pooling = HeadPooling::kNone;  ///< of which tokens there are logits
 };
 
 }  // namespace qkv

@@ -7,6 +7,7 @@
 
 #include "check/check.hpp"
 #include "models/call_check.hpp"
+#include "models/model_check.hpp"
 #include "models/model_pass.hpp"
 #include "models/running_pass.hpp"
 #include "weights/weight_rows.hpp"
@@ -307,6 +308,12 @@ Status check_attribute(const LanguageModelConfig& c,
   if (!c.head) {
     return refuse(StatusCode::kInvalidArgument, kAttribute,
                   "the model has no head, expected one with logits");
+  }
+  if (!has_plain_head(c)) {
+    return refuse(
+        StatusCode::kUnsupported, kAttribute,
+        "the head of the model transforms the stream, pools it or gives classes, expected "
+        "one that maps it to the vocabulary");
   }
   if (!pass.readings.empty() || !pass.lenses.empty()) {
     return refuse(StatusCode::kInvalidArgument, kAttribute,

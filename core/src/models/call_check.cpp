@@ -108,6 +108,31 @@ Status check_begin(const LanguageModelConfig& c, const LanguageModel::ForwardArg
 
 }  // namespace
 
+namespace {
+
+/// Logits, and what is made of those of tokens.
+Status check_logits(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args) noexcept {
+  const bool pooled = c.head_pooling != HeadPooling::kNone;
+  if (!args.surprisal.absent() && (c.classes > 0 || pooled)) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward,
+                  "@surprisal is given, expected none: the logits of the model are not those of "
+                  "tokens");
+  }
+  if (!pooled) {
+    return check_result("logits", args.logits, args.ids, head_outputs(c));
+  }
+  if (args.session && !args.logits.absent() && c.head_pooling != HeadPooling::kLast) {
+    return refuse(
+        StatusCode::kInvalidArgument, kModelForward,
+        "@logits is given with a @session, expected one of the two: they are of the first "
+        "token, or of all");
+  }
+  return check_dense_if_given(kModelForward, "logits", args.logits,
+                              {args.ids.extent(0), 1, head_outputs(c)});
+}
+
+}  // namespace
+
 Status check_call(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args) noexcept {
   QKV_RETURN_IF_ERROR(check_tokens(kModelForward, "ids", args.ids, {c.vocabulary, c.max_length}));
   QKV_RETURN_IF_ERROR(check_types(c, args));
@@ -118,7 +143,7 @@ Status check_call(const LanguageModelConfig& c, const LanguageModel::ForwardArgs
                   "{} is given, expected none: the model has no head",
                   Argument{args.logits.absent() ? "surprisal" : "logits"});
   }
-  QKV_RETURN_IF_ERROR(check_result("logits", args.logits, args.ids, c.vocabulary));
+  QKV_RETURN_IF_ERROR(check_logits(c, args));
   QKV_RETURN_IF_ERROR(check_result("hidden", args.hidden, args.ids, c.d_model));
   QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "surprisal", args.surprisal,
                                            {args.ids.extent(0), args.ids.extent(1) - 1}));

@@ -176,6 +176,12 @@ Status check_copying(const LanguageModelConfig& c,
     return refuse(StatusCode::kInvalidArgument, kCopying,
                   "the model has no head, expected one with logits");
   }
+  if (!has_plain_head(c)) {
+    return refuse(
+        StatusCode::kUnsupported, kCopying,
+        "the head of the model transforms the stream, pools it or gives classes, expected "
+        "one that maps it to the vocabulary");
+  }
   if (args.layer < 0 || args.layer >= c.num_layers) {
     return refuse(StatusCode::kOutOfRange, kCopying, "@layer is {}, expected [0, {})", args.layer,
                   c.num_layers);

@@ -27,6 +27,7 @@ class Declarer {
   Status visit(const NormSpec& spec, ModelNorm& norm) noexcept;
   Status visit(const TableSpec& spec, AlignedBuffer& table) noexcept;
   Status visit_embedding(const TableSpec& spec, PackedLinear& packed) noexcept;
+  Status visit_head_bias(const char* name, Index width, PackedLinear& packed) noexcept;
   static Status make_layers(Index count, ModelState& model) noexcept {
     return model.layers.create(count);
   }
@@ -35,6 +36,7 @@ class Declarer {
   }
 
  private:
+  Status reserve(const MatrixSpec& spec, PackedLinear& packed) noexcept;
   /// That of the next array.
   [[nodiscard]] WeightFormat format() const noexcept {
     const auto i = static_cast<std::size_t>(s_.entries.size());
@@ -78,7 +80,8 @@ Status Declarer::visit(const TableSpec& spec, AlignedBuffer& table) noexcept {
   return list({}, spec.name, entry);
 }
 
-Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
+/// Takes the memory of a map and lists it, without its bias.
+Status Declarer::reserve(const MatrixSpec& spec, PackedLinear& packed) noexcept {
   QKV_RETURN_IF_ERROR(reserve_linear(
       *s_.kernels, {spec.in, spec.out, spec.exact ? WeightFormat::kF32 : format(), spec.bias},
       packed));
@@ -91,11 +94,15 @@ Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
   entry.rank = 2;
   entry.shape[0] = spec.in;
   entry.shape[1] = spec.out;
-  QKV_RETURN_IF_ERROR(list(spec.place, spec.name, entry));
+  return list(spec.place, spec.name, entry);
+}
+
+Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
+  QKV_RETURN_IF_ERROR(reserve(spec, packed));
   if (!spec.bias) {
     return {};
   }
-  entry = {};
+  ModelEntry entry{};
   entry.numbers = packed.bias.data();
   entry.rank = 1;
   entry.shape[0] = spec.out;
@@ -109,11 +116,21 @@ Status Declarer::visit(const NormSpec& spec, ModelNorm& norm) noexcept {
 
 /// The table is the head's matrix, so that one array can be both: its rows are the outputs of the map.
 Status Declarer::visit_embedding(const TableSpec& spec, PackedLinear& packed) noexcept {
-  QKV_RETURN_IF_ERROR(visit(MatrixSpec{{}, spec.name, "", spec.width, spec.rows, false}, packed));
+  const bool bias = s_.config.tied_embeddings && s_.config.head_bias;
+  QKV_RETURN_IF_ERROR(reserve(MatrixSpec{{}, spec.name, "", spec.width, spec.rows, bias}, packed));
   ModelEntry& table = s_.entries[s_.entries.size() - 1];
   table.is_table = true;
   std::swap(table.shape[0], table.shape[1]);
   return {};
+}
+
+/// The bias of a head that is the embedding, whose memory visit_embedding() has taken.
+Status Declarer::visit_head_bias(const char* name, Index width, PackedLinear& packed) noexcept {
+  ModelEntry entry{};
+  entry.numbers = packed.bias.data();
+  entry.rank = 1;
+  entry.shape[0] = width;
+  return list({}, name, entry);
 }
 
 /// Blocks that `count` inputs make.

@@ -157,6 +157,9 @@ Status check_encoder(const Caller& caller, const LanguageModelConfig& c) noexcep
                {"token_types", c.token_types == 0},
                {"embedding_norm", !c.embedding_norm},
                {"num_experts", c.num_experts == 0},
+               {"head_transform", c.head_transform == HeadTransform::kNone},
+               {"classes", c.classes == 0},
+               {"head_pooling", c.head_pooling == HeadPooling::kNone},
                {"first_norm", c.first_norm}};
   for (const auto& part : parts) {
     if (!part.fits) {
@@ -196,6 +199,38 @@ Status check_experts(const Caller& caller, const LanguageModelConfig& c) noexcep
   return {};
 }
 
+/// What the head is made of.
+Status check_head(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(
+      check_choice(caller, "head_transform", c.head_transform, HeadTransform::kTanh));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "head_pooling", c.head_pooling, HeadPooling::kLast));
+  QKV_RETURN_IF_ERROR(check_size(caller, "classes", c.classes, 0));
+  const struct {
+    const char* name;
+    bool given;
+  } parts[] = {{"head_bias", c.head_bias},
+               {"head_transform", c.head_transform != HeadTransform::kNone},
+               {"head_pooling", c.head_pooling != HeadPooling::kNone},
+               {"classes", c.classes > 0}};
+  for (const auto& part : parts) {
+    if (part.given && !c.head) {
+      return refuse(StatusCode::kInvalidArgument, caller,
+                    "{} is given without @head, expected none: there are no logits",
+                    Argument{part.name});
+    }
+  }
+  if (c.head_norm && c.head_transform == HeadTransform::kNone) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@head_norm is true, expected false without @head_transform");
+  }
+  return c.classes > 0 && c.tied_embeddings
+             ? refuse(StatusCode::kInvalidArgument, caller,
+                      "@classes is {} with @tied_embeddings, expected 0: the embedding gives a "
+                      "logit for each token",
+                      c.classes)
+             : Status{};
+}
+
 /// What only models that are run have.
 Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_softcap(caller, "logit_softcap", c.logit_softcap));
@@ -214,10 +249,7 @@ Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
                   "{} is given without @head, expected none: there are no logits",
                   Argument{c.tied_embeddings ? "tied_embeddings" : "logit_softcap"});
   }
-  if (c.head_bias && (!c.head || c.tied_embeddings)) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@head_bias is true, expected false without a head of its own");
-  }
+  QKV_RETURN_IF_ERROR(check_head(caller, c));
   if (c.symmetric_window && c.causal) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "@symmetric_window is true, expected false with @causal");

@@ -6,6 +6,16 @@
 
 namespace qkv {
 
+/// Logits of a row.
+[[nodiscard]] constexpr Index head_outputs(const LanguageModelConfig& c) noexcept {
+  return c.classes > 0 ? c.classes : c.vocabulary;
+}
+/// Whether logits are those of tokens that may follow: the stream times one map.
+[[nodiscard]] constexpr bool has_plain_head(const LanguageModelConfig& c) noexcept {
+  return c.classes == 0 && c.head_transform == HeadTransform::kNone &&
+         c.head_pooling == HeadPooling::kNone;
+}
+
 /// Whether an activation has a gate: those between the first four and the last.
 [[nodiscard]] constexpr bool is_gated(ModelActivation activation) noexcept {
   static_assert(ModelActivation::kSwiglu > ModelActivation::kSilu &&

@@ -76,6 +76,7 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       stream_q_{workspace.take(needs.quantized), {}},
       hidden_q_{workspace.take(needs.quantized_hidden), {}},
       logits_(workspace.take(needs.logits)),
+      pooled_(workspace.take(needs.pooled)),
       products_(workspace.take(needs.products)),
       brought_(workspace.take(needs.brought)),
       values_(workspace.take(needs.values)),

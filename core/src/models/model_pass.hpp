@@ -93,10 +93,12 @@ class ModelPass {
   void read_guesses(const ModelLens& lens, std::array<Index, 2> at, Index count) noexcept;
 
   [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;
+  [[nodiscard]] const float* transform(const float* x, Index rows) noexcept;
   void write_logits(const float* x, Index rows, float* to) noexcept;
   [[nodiscard]] const float* last_norm(Index rows) noexcept;
   void write_surprisal(const ModelPiece& piece, const float* y) noexcept;
   [[nodiscard]] Index last_row(const ModelPiece& piece, const Rows& rows, Index b) const noexcept;
+  void write_pooled_logits(const ModelPiece& piece, const Rows& rows, const float* y) noexcept;
   void write_result_logits(const ModelPiece& piece, const Rows& rows, const float* y) noexcept;
   void finish(const ModelPiece& piece, const Rows& rows) noexcept;
   [[nodiscard]] bool is_last(const ModelPiece& piece) const noexcept {
@@ -118,6 +120,7 @@ class ModelPass {
   Quantized stream_q_;               ///< of the stream or of the heads: what inputs() made last
   Quantized hidden_q_;               ///< of the hidden layer
   float* logits_;
+  float* pooled_;             ///< one row of the stream for each row of the batch
   float* products_;           ///< of HeadProduct
   float *brought_, *values_;  ///< what keys bring: see ModelNeeds
   float* entropy_;

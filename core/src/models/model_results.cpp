@@ -5,6 +5,7 @@
 #include "base/portable_math.hpp"
 #include "base/share.hpp"
 #include "models/model_pass.hpp"
+#include "rows/over_rows.hpp"
 
 namespace qkv {
 namespace {
@@ -22,11 +23,34 @@ void cap(float* x, Index count, double c) noexcept {
 
 }  // namespace
 
+/// What the head reads: rows of the stream after the last norm, or in s_ what the head makes of them first.
+const float* ModelPass::transform(const float* x, Index rows) noexcept {
+  if (c_.head_transform == HeadTransform::kNone) {
+    return x;
+  }
+  const PackedLinear& map = state_.head_transform;
+  apply_map(map, inputs({&map}, {x, rows, c_.d_model}, stream_q_), s_);
+  const Index elements = rows * c_.d_model;
+  if (c_.head_transform == HeadTransform::kTanh) {
+    share(pool_, elements, kShareElements,
+          [&](Index begin, Index end) noexcept { cap(s_ + begin, end - begin, 1.0); });
+  } else {
+    // Its values are those of Activation, after kNone.
+    const auto f = static_cast<Activation>(static_cast<int>(c_.head_transform) - 1);
+    activate_rows(*state_.kernels, pool_, f, s_, elements);
+  }
+  if (c_.head_norm) {
+    normalize(state_.head_norm, s_, s_, rows);
+  }
+  return s_;
+}
+
 void ModelPass::write_logits(const float* x, Index rows, float* to) noexcept {
   const PackedLinear& map = state_.last_map();
-  apply_map(map, inputs({&map}, {x, rows, c_.d_model}, stream_q_), to);
+  const float* const read = transform(x, rows);
+  apply_map(map, inputs({&map}, {read, rows, c_.d_model}, stream_q_), to);
   if (c_.logit_softcap > 0.0F) {
-    share(pool_, rows * c_.vocabulary, kShareElements, [&](Index begin, Index end) noexcept {
+    share(pool_, rows * head_outputs(c_), kShareElements, [&](Index begin, Index end) noexcept {
       cap(to + begin, end - begin, static_cast<double>(c_.logit_softcap));
     });
   }
@@ -77,12 +101,40 @@ Index ModelPass::last_row(const ModelPiece& piece, const Rows& rows, Index b) co
   return b * piece.tokens() + std::max<Index>(read, 1) - 1;
 }
 
+/// The logits of a row of the batch each: of its first or last token, or of the mean of all.
+void ModelPass::write_pooled_logits(const ModelPiece& piece, const Rows& rows,
+                                    const float* y) noexcept {
+  const Index d = c_.d_model;
+  for (Index b = 0; b < needs_.batch; ++b) {
+    const Index first = rows.per_batch < piece.tokens() ? b : b * piece.tokens();
+    const Index last = last_row(piece, rows, b);
+    float* const to = pooled_ + b * d;
+    if (c_.head_pooling != HeadPooling::kMean) {
+      std::memcpy(to, y + (c_.head_pooling == HeadPooling::kFirst ? first : last) * d, bytes_of(d));
+      continue;
+    }
+    const auto count = static_cast<double>(last - first + 1);
+    for (Index i = 0; i < d; ++i) {
+      double sum = 0.0;
+      for (Index r = first; r <= last; ++r) {
+        sum += static_cast<double>(y[r * d + i]);
+      }
+      to[i] = static_cast<float>(sum / count);
+    }
+  }
+  write_logits(pooled_, needs_.batch, args_.logits.data);
+}
+
 /// ForwardArgs::logits of this piece. Where the rows of the batch lie side by side in y and in the results, they are one product,
 /// which reads the head once for all of them.
 void ModelPass::write_result_logits(const ModelPiece& piece, const Rows& rows,
                                     const float* y) noexcept {
   const bool last = needs_.last_logits;
   if (last && !is_last(piece)) {
+    return;
+  }
+  if (c_.head_pooling != HeadPooling::kNone) {
+    write_pooled_logits(piece, rows, y);
     return;
   }
   const Index count = last ? 1 : piece.tokens();

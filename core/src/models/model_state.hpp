@@ -90,13 +90,14 @@ struct ModelState {
   ModelState* encoder = nullptr;        ///< of a model that has one
   const ModelState* decoder = nullptr;  ///< of an encoder: whose embedding it reads
   PackedLinear embedding, head;  ///< the embedding as [d_model, vocabulary]: as the head it may be
+  PackedLinear head_transform;
   AlignedBuffer positions, token_types;
   AlignedBuffer slopes;  ///< of ALiBi
   AlignedBuffer relative_bias;
   AlignedBuffer distance_bias;   ///< [num_heads, distances()], made of relative_bias
   List<std::int32_t> per_layer;  ///< windows, rotations
   AlignedBuffer rotary_factors;
-  ModelNorm embedding_norm, norm;
+  ModelNorm embedding_norm, norm, head_norm;
   Objects<ModelLayer> layers;
   List<ModelEntry> entries;
   std::int64_t parameter_count = 0;

@@ -108,7 +108,11 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
     needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
   }
   if (!args.surprisal.absent() || !args.lenses.empty()) {
-    needs.logits = capped_product(kLogitRows, c.vocabulary);
+    needs.logits = capped_product(kLogitRows, head_outputs(c));
+  }
+  if (c.head_pooling != HeadPooling::kNone && !args.logits.absent()) {
+    needs.pooled = capped_product(needs.batch, c.d_model);
+    needs.every_row = needs.every_row || c.head_pooling != HeadPooling::kLast;
   }
   needs.rotary = PassPlan::scratch(state, needs.piece);
   needs.attention = attention_needs(state, needs, args.session, threads);
@@ -121,8 +125,8 @@ std::size_t ModelNeeds::total() const noexcept {
   return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
                      (gated ? 2U : 1U) * padded(hidden), padded(quantized),
                      padded(quantized_hidden), padded(shares), 2 * padded(routed), padded(logits),
-                     attention, rotary, padded(changes), padded(products), padded(brought),
-                     padded(values), padded(entropy)});
+                     padded(pooled), attention, rotary, padded(changes), padded(products),
+                     padded(brought), padded(values), padded(entropy)});
 }
 
 }  // namespace qkv

@@ -28,6 +28,7 @@ struct ModelNeeds {
   std::size_t routed = 0;  ///< the rows of one expert, and as much again for what it makes of them
   std::size_t attention = 0, rotary = 0;
   std::size_t logits = 0;    ///< of kLogitRows rows, for surprisal and lenses
+  std::size_t pooled = 0;    ///< a row of the stream for each row of the batch, with head_pooling
   Index keys_read = 0;       ///< Tk, as readings have it
   std::size_t changes = 0;   ///< of HeadRowChanges, for all threads
   std::size_t products = 0;  ///< of HeadProduct, for all threads

@@ -122,7 +122,7 @@ void ModelPass::read_lens() noexcept {
 
 /// Of rows of logits_, for the rows from at[1] on of batch row at[0] of a lens.
 void ModelPass::read_guesses(const ModelLens& lens, std::array<Index, 2> at, Index count) noexcept {
-  const Index v = c_.vocabulary;
+  const Index v = head_outputs(c_);
   const Index top = lens.ids.extent(2);
   for (Index r = 0; r < count; ++r) {
     const float* row = logits_ + r * v;

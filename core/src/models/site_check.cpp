@@ -4,6 +4,7 @@
 #include <array>
 
 #include "check/check.hpp"
+#include "models/model_check.hpp"
 
 namespace qkv {
 namespace {
@@ -177,7 +178,7 @@ Status check_lens(const Caller& caller, const SiteCall& call, const ModelLens& l
   QKV_RETURN_IF_ERROR(check_place(caller, call, name, ModelSite::kLogits, lens.layer));
   const ModelRange rows{lens.row_begin, lens.row_end};
   QKV_RETURN_IF_ERROR(check_range(caller, name, "rows", rows, call.length));
-  const Index most = std::min(call.config.vocabulary, kMostGuesses);
+  const Index most = std::min(head_outputs(call.config), kMostGuesses);
   const Index top = lens.ids.extent(2);
   if (top < 1 || top > most) {
     return refuse(StatusCode::kOutOfRange, caller, "{} asks for {} tokens, expected 1 to {}", name,
@@ -210,7 +211,7 @@ SiteAxes site_axes(const LanguageModelConfig& c, ModelSite site, Index keys) noe
     case kNeurons:
       return {0, c.d_feed_forward};
     case kLogits:
-      return {0, c.vocabulary};
+      return {0, head_outputs(c)};
     default:
       return {0, c.d_model};
   }

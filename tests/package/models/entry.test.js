@@ -117,8 +117,9 @@ test('models: the class of errors is that of qkv, and so are the functions that 
   assert.equal(models.QkvError, qkv.QkvError);
   assert.equal(models.array, qkv.array);
   assert.deepEqual(Object.keys(models).sort(), [
-    ...['QkvError', 'array', 'charactersTokenizer', 'create', 'huggingFaceTokenizer'],
-    ...['jsonTokenizer', 'llama2cTokenizer', 'load', 'random', 'sample', 'toNested', 'zeros'],
+    ...['QkvError', 'array', 'charactersTokenizer', 'cosineSimilarity', 'create'],
+    ...['huggingFaceTokenizer', 'jsonTokenizer', 'llama2cTokenizer', 'load', 'nearest'],
+    ...['random', 'sample', 'toNested', 'zeros'],
   ]);
 });
 
@@ -136,7 +137,7 @@ test('models: nothing that is private can be reached on a model or a session', a
     return [...names].filter((name) => name !== 'constructor').sort();
   };
   const methods = [
-    ...['forward', 'session', 'generate', 'loss', 'embed', 'save'],
+    ...['forward', 'session', 'generate', 'loss', 'embed', 'score', 'fillMask', 'save'],
     ...['attribute', 'sweep', 'headScores', 'normWeights', 'lens'],
   ];
   const fields = [

@@ -11,7 +11,7 @@ import { safetensorsOf } from '../models/support/files.js';
 
 /** What a trainer has no choice of. */
 const ofModels = (
-  'family qkvBiases attentionScale logitSoftcap postNorms tokenTypes embeddingNorm head headBias qkNormOf firstNorm ' +
+  'classes headTransform headNorm headPooling family qkvBiases attentionScale logitSoftcap postNorms tokenTypes embeddingNorm head headBias qkNormOf firstNorm ' +
   'symmetricWindow relativeBuckets relativeMaxDistance encoderLayers startToken numExperts expertsPerToken normalizedExperts'
 ).split(' ');
 /** What files say of a config: what there is to choose for a trainer. */

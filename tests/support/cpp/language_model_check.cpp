@@ -60,7 +60,12 @@ namespace {
 
 oracle::Rows surprisal_of(const oracle::Rows& logits, const std::vector<std::int32_t>& ids) {
   oracle::Rows all(1);
-  for (std::size_t t = 0; t + 1 < ids.size() && !logits.empty(); ++t) {
+  // Logits of classes, or of whole rows, are not those of the next token.
+  const bool of_tokens = logits.size() == ids.size();
+  for (std::size_t t = 0; of_tokens && t + 1 < ids.size(); ++t) {
+    if (to_size(ids[t + 1]) >= logits[t].size()) {
+      return {{}};
+    }
     all[0].push_back(oracle::negative_log_softmax(logits[t])[to_size(ids[t + 1])]);
   }
   return all;

@@ -96,6 +96,13 @@ LanguageModelConfig bert() {
   return c;
 }
 
+LanguageModelConfig masked_bert() {
+  LanguageModelConfig c = bert();
+  c.head = c.tied_embeddings = c.head_bias = c.head_norm = true;
+  c.head_transform = HeadTransform::kGelu;
+  return c;
+}
+
 LanguageModelConfig bloom() {
   LanguageModelConfig c = gpt2();
   c.num_heads = 6;
@@ -244,6 +251,7 @@ std::vector<Family> families() {
           {"gemma", gemma()},
           {"gemma2", gemma2()},
           {"bert", bert()},
+          {"masked bert", masked_bert()},
           {"bloom", bloom()},
           {"sinusoidal", sinusoidal()},
           {"masked", masked()},

@@ -115,7 +115,11 @@ class Model {
     if (pass.visit) {
       pass.visit(ModelSite::kFinal, 0, -1, made.hidden);
     }
-    made.logits = logits(x);
+    if (c_.head && c_.head_pooling != HeadPooling::kNone) {
+      made.logits = head({pooled(made.hidden, pass.length)});
+    } else {
+      made.logits = logits(x);
+    }
     return made;
   }
 
@@ -129,8 +133,22 @@ class Model {
     if (!c_.head) {
       return {};
     }
-    const Rows x = last_norm(stream);
-    Rows y = c_.tied_embeddings ? product("embedding", "", x, true) : map("head", "headBias", x);
+    return head(last_norm(stream));
+  }
+
+  /// The logits of rows after the last norm.
+  [[nodiscard]] Rows head(Rows x) const {
+    if (c_.head_transform != HeadTransform::kNone) {
+      x = map("headTransform.w", "headTransform.b", x);
+      for (std::vector<double>& row : x) {
+        for (double& each : row) {
+          each = transformed(c_.head_transform, each);
+        }
+      }
+      x = c_.head_norm ? norm("headTransform.norm.gamma", "headTransform.norm.beta", x) : x;
+    }
+    Rows y =
+        c_.tied_embeddings ? product("embedding", "headBias", x, true) : map("head", "headBias", x);
     const auto cap = static_cast<double>(c_.logit_softcap);
     for (std::vector<double>& row : y) {
       for (double& logit : row) {
@@ -138,6 +156,21 @@ class Model {
       }
     }
     return y;
+  }
+
+  /// The row of the stream that the head of a whole row of tokens reads, of which `length` are read; below 0: all.
+  [[nodiscard]] std::vector<double> pooled(const Rows& x, Index length) const {
+    const std::size_t tokens = length < 0 ? x.size() : static_cast<std::size_t>(length);
+    if (c_.head_pooling != HeadPooling::kMean) {
+      return x[c_.head_pooling == HeadPooling::kFirst ? 0 : tokens - 1];
+    }
+    std::vector<double> mean(x[0].size());
+    for (std::size_t t = 0; t < tokens; ++t) {
+      for (std::size_t i = 0; i < mean.size(); ++i) {
+        mean[i] += x[t][i] / static_cast<double>(tokens);
+      }
+    }
+    return mean;
   }
 
   /// The encoder as a model of its own.
@@ -452,6 +485,24 @@ class Model {
       }
     }
     return y;
+  }
+
+  static double transformed(HeadTransform f, double x) {
+    switch (f) {
+      case HeadTransform::kNone:
+        return x;
+      case HeadTransform::kTanh:
+        return std::tanh(x);
+      case HeadTransform::kRelu:
+        return act(ModelActivation::kRelu, x);
+      case HeadTransform::kGelu:
+        return act(ModelActivation::kGelu, x);
+      case HeadTransform::kGeluTanh:
+        return act(ModelActivation::kGeluTanh, x);
+      case HeadTransform::kSilu:
+        return act(ModelActivation::kSilu, x);
+    }
+    return x;
   }
 
   static double act(ModelActivation f, double x) {

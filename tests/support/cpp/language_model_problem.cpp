@@ -30,11 +30,18 @@ class Lister {
       norm("embeddingNorm");
     }
     stack("", c_.num_layers, c_.encoder_layers > 0);
+    if (c_.head_transform != HeadTransform::kNone) {
+      map("headTransform.", "", c_.d_model, c_.d_model, biases_);
+    }
+    if (c_.head_norm) {
+      norm("headTransform.norm");
+    }
+    const Index outputs = c_.classes > 0 ? c_.classes : c_.vocabulary;
     if (c_.head && !c_.tied_embeddings) {
-      add("head", {c_.d_model, c_.vocabulary});
-      if (c_.head_bias) {
-        add("headBias", {c_.vocabulary});
-      }
+      add("head", {c_.d_model, outputs});
+    }
+    if (c_.head_bias) {
+      add("headBias", {outputs});
     }
     if (c_.encoder_layers > 0) {
       stack("encoder.", c_.encoder_layers, false);

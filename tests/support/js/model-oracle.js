@@ -17,6 +17,7 @@ export function withDefaults(config) {
     ...{ headBias: false, qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
     ...{ relativeBuckets: 0, relativeMaxDistance: 128, encoderLayers: 0, startToken: 0 },
     ...{ numExperts: 0, expertsPerToken: 0, normalizedExperts: false },
+    ...{ headTransform: 'none', headNorm: false, classes: 0, headPooling: 'none' },
     ...config,
     ...{ normType, biases },
   };
@@ -79,10 +80,13 @@ export function arraysOf(given) {
     if (config.norm !== 'post') addNorm(`${of}norm`);
   };
   addStack('', config.numLayers, config.encoderLayers > 0);
-  if (config.head && !config.tiedEmbeddings) {
-    add('head', dModel, config.vocabulary);
-    if (config.headBias) add('headBias', config.vocabulary);
+  if (config.headTransform !== 'none') {
+    addMap('headTransform.', '', [dModel, dModel], biases);
+    if (config.headNorm) addNorm('headTransform.norm');
   }
+  const outputs = config.classes || config.vocabulary;
+  if (config.head && !config.tiedEmbeddings) add('head', dModel, outputs);
+  if (config.headBias) add('headBias', outputs);
   if (config.encoderLayers > 0) addStack('encoder.', config.encoderLayers, false);
   return arrays;
 }
@@ -317,8 +321,40 @@ class Oracle {
     return this.config.norm === 'post' ? x : this.norm(x, 'norm');
   }
 
-  logits(hidden) {
-    const { tiedEmbeddings, vocabulary, dModel, logitSoftcap: cap } = this.config;
+  /** The rows of the stream of which there are logits: all of each row of the batch, or one. */
+  pooled(hidden, { batch, tokens, keyLengths }) {
+    const { headPooling, dModel } = this.config;
+    if (headPooling === 'none') return hidden;
+    const rows = Array.from({ length: batch }, (_, b) => {
+      const count = keyLengths?.[b] ?? tokens;
+      const row = (t) => hidden.slice((b * tokens + t) * dModel, (b * tokens + t + 1) * dModel);
+      if (headPooling !== 'mean') return row(headPooling === 'first' ? 0 : count - 1);
+      const all = Array.from({ length: count }, (_, t) => row(t));
+      return row(0).map((_, i) => all.reduce((sum, each) => sum + each[i], 0) / count);
+    });
+    return Float64Array.from(rows.flatMap((row) => [...row]));
+  }
+
+  /** What the head makes of rows of the stream before its last map. */
+  transformed(hidden) {
+    const { headTransform, headNorm, dModel } = this.config;
+    if (headTransform === 'none') return hidden;
+    const { 'headTransform.w': w, 'headTransform.b': b } = this.weights;
+    const bias = b?.data ?? new Float64Array(dModel);
+    const y = linear({ x: hidden, w: w.data, b: bias }, [dModel, dModel]);
+    const f = headTransform === 'tanh' ? Math.tanh : activations[headTransform];
+    return headNorm
+      ? this.norm(
+          y.map((e) => f(e)),
+          'headTransform.norm',
+        )
+      : y.map((e) => f(e));
+  }
+
+  logits(stream) {
+    const { tiedEmbeddings, classes, dModel, logitSoftcap: cap } = this.config;
+    const vocabulary = classes || this.config.vocabulary;
+    const hidden = this.transformed(stream);
     const { head, embedding: table } = this.weights;
     const w = tiedEmbeddings
       ? Float64Array.from({ length: sizeOf(table.shape) }, (_, i) => {
@@ -392,7 +428,7 @@ export function modelForward(config, weights, ids, options = {}) {
   }
   const hidden = oracle.last(x);
   sites.rows('final', 0, hidden, pass);
-  const logits = hasLogits ? oracle.logits(hidden) : undefined;
+  const logits = hasLogits ? oracle.logits(oracle.pooled(hidden, pass)) : undefined;
   return { hidden, logits, layers, sites, sourceSites: encoder?.sites };
 }
 

@@ -70,7 +70,11 @@ LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
           .encoder_layers = given.encoder_layers,
           .num_experts = given.num_experts,
           .experts_per_token = given.experts_per_token,
-          .normalized_experts = given.normalized_experts};
+          .normalized_experts = given.normalized_experts,
+          .head_transform = given.head_transform,
+          .head_norm = given.head_norm,
+          .classes = given.classes,
+          .head_pooling = given.head_pooling};
 }
 
 }  // namespace qkv::wasm

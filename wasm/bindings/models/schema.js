@@ -70,6 +70,13 @@ export const groups = /** @type {const} */ ({
     numExperts: 'whole',
     expertsPerToken: 'whole',
     normalizedExperts: 'flag',
+    headTransform: {
+      choice: ['none', 'relu', 'gelu', 'gelu_tanh', 'silu', 'tanh'],
+      of: 'HeadTransform',
+    },
+    headNorm: 'flag',
+    classes: 'whole',
+    headPooling: { choice: ['none', 'first', 'mean', 'last'], of: 'HeadPooling' },
   },
   // What a pass reads and changes beside its results. Sites are numbered as ModelSite; an end below 0 is that of its axis.
   modelSites: {

@@ -162,8 +162,22 @@ export interface LanguageModelConfig {
   normalizedExperts?: boolean | undefined;
   /** Whether there are logits. False for an encoder whose stream is the result. Default true; the default for trainers. */
   head?: boolean | undefined;
-  /** Whether a head of its own adds a bias, `headBias`, to the logits. Default false; the default for trainers. */
+  /** Whether the head adds a bias, `headBias`, to the logits. Default false; the default for trainers. */
   headBias?: boolean | undefined;
+  /**
+   * The head reads f(h W + b) in place of the stream h, W being `headTransform.w` [dModel, dModel], as BERT has it for masked tokens
+   * (`'gelu'`) and in its pooler (`'tanh'`). Default `'none'`; the default for trainers.
+   */
+  headTransform?: 'none' | 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'tanh' | undefined;
+  /** With `headTransform`: one more norm after f. Default false. */
+  headNorm?: boolean | undefined;
+  /** N > 0: a head of its own gives N logits, of classes, and not one for each token of the vocabulary. Default 0; the default for trainers. */
+  classes?: number | undefined;
+  /**
+   * Of which tokens there are logits: of each, or one for a row: of its first token, of the mean of its stream, or of its last. Default
+   * `'none'`; the default for trainers.
+   */
+  headPooling?: 'none' | 'first' | 'mean' | 'last' | undefined;
 }
 
 /** A config with all its defaults. */

@@ -5,6 +5,7 @@ import type {
   Activated,
   Activations,
   Edit,
+  Guess,
   LanguageModelMicroscope,
   Read,
 } from './inspect-types.js';
@@ -71,6 +72,23 @@ export interface Tokenizer {
    * this field the model reads what encode() gives. Tokenizers out of files and those of {@link huggingFaceTokenizer} have it.
    */
   readonly begin?: number | undefined;
+  /**
+   * The tokens of two texts together, as a model was trained to compare them, and the segment of each token. With `most` the longer one
+   * loses its last tokens until no more than so many are left. tokenizer.json has it, and GGUF files of the kind 'bert'; `score` asks for it.
+   */
+  encodePair?(first: string, second: string, most?: number): TokenPair;
+  /** The token that stands for one that is to be filled in, as [MASK]. Tokenizers out of files have it where there is one. */
+  readonly mask?: number | undefined;
+}
+
+/** Two texts as tokens. */
+export interface TokenPair {
+  /** The tokens of both, with those around and between them. */
+  readonly ids: ArrayLike<number>;
+  /** The segment of each. */
+  readonly types: ArrayLike<number>;
+  /** Whether a text lost tokens. */
+  readonly isCut: boolean;
 }
 
 /** What `@huggingface/tokenizers` has, as far as it is used. */
@@ -145,6 +163,11 @@ export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'> {
    * with blocks of 4 bits are `'int4'` and all others `'int8'`.
    */
   format?: WeightFormat | undefined;
+  /**
+   * Whether the head for masked tokens or for classes is read that files of classes such as `BertForMaskedLM` and
+   * `BertForSequenceClassification` have. Default true; without it such a model is an encoder that answers with `hidden`.
+   */
+  head?: boolean | undefined;
   /** Ends the loading; what was taken is given back. */
   signal?: WebSignal | undefined;
   /** Called as bytes of weights arrive. */
@@ -332,6 +355,35 @@ export interface TextProgress {
 export interface Embeddings extends OwnedArray<readonly [texts: number, dModel: number]> {
   /** Which texts were cut, in order: those that had more than maxLength tokens, with `truncate`. */
   truncated: readonly number[];
+}
+
+/** Options of {@link LanguageModel.score}. */
+export interface ScoreOptions {
+  /**
+   * Whether a text, or a pair, of more than maxLength tokens is cut to them; of a pair the longer text loses tokens. Default false: it is
+   * refused.
+   */
+  truncate?: boolean | undefined;
+  /** As in {@link GenerateOptions}, for texts alone: pairs are always read with their control tokens. Default false. */
+  plain?: boolean | undefined;
+  /** Ends it between two passes; it is rejected with the reason. */
+  signal?: WebSignal | undefined;
+  /** Called after each pass. */
+  onProgress?: ((progress: TextProgress) => void) | undefined;
+}
+
+/** Logits of classes, [texts, classes]: before any softmax or sigmoid. */
+export interface Scores extends OwnedArray<readonly [texts: number, classes: number]> {
+  /** Which texts or pairs were cut, in order. */
+  truncated: readonly number[];
+}
+
+/** Options of {@link LanguageModel.fillMask}. */
+export interface FillMaskOptions {
+  /** How many tokens to tell, 1 to 64 and at most the vocabulary. Default 5, or the vocabulary. */
+  top?: number | undefined;
+  /** The token that stands for one to be filled in. Default `mask` of the tokenizer. */
+  mask?: number | undefined;
 }
 
 /** One of the vectors that are near another. */
@@ -595,6 +647,26 @@ export interface LanguageModel<
     texts: readonly (string | ArrayLike<number>)[],
     options?: EmbedOptions,
   ): Promise<Embeddings>;
+  /**
+   * Logits of classes, [texts, classes], of a text or of a pair of texts, such as a question and a passage (cross-encoders). Of files of
+   * classes such as `BertForSequenceClassification` and `Qwen2ForSequenceClassification`. Passes, progress and errors as of `embed`.
+   *
+   * @throws {@link QkvError} rejected as that of `embed`, and `unsupported` for a model without such a head
+   */
+  score(
+    texts: readonly (string | readonly [string, string] | ArrayLike<number>)[],
+    options?: ScoreOptions,
+  ): Promise<Scores>;
+  /**
+   * The likeliest tokens at each mask of a text, such as [MASK], the likeliest first. Of files of classes such as `BertForMaskedLM`.
+   *
+   * @throws {@link QkvError} as `forward`, `invalid_argument` for a text without a mask, `unsupported` for a model without a head of tokens, and
+   * for one that reads from left to right
+   */
+  fillMask(
+    text: string | ArrayLike<number>,
+    options?: FillMaskOptions,
+  ): readonly (readonly Guess[])[];
   /**
    * The model as a safetensors file of qkv, every number as it is kept: {@link load} reads it back in the same formats. Has the
    * config, the tokens that end a text, the pooling, and a tokenizer of {@link charactersTokenizer}; pass any other to `load` again.

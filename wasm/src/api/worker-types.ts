@@ -18,6 +18,7 @@ import type {
   Embeddings,
   EmbedOptions,
   EncodeOptions,
+  FillMaskOptions,
   ForwardOptions,
   GenerateOptions,
   LanguageModel,
@@ -25,6 +26,8 @@ import type {
   LossOptions,
   OutputOf,
   Passing,
+  ScoreOptions,
+  Scores,
   SessionOf,
   SessionOptions,
   Source,
@@ -288,6 +291,12 @@ export interface AsyncEmbedOptions extends EmbedOptions {
   transfer?: boolean | undefined;
 }
 
+/** Options of {@link AsyncLanguageModel.score}. */
+export interface AsyncScoreOptions extends ScoreOptions {
+  /** As that of every call. Default false. */
+  transfer?: boolean | undefined;
+}
+
 /** A conversation with a model in a worker. */
 export interface AsyncSession extends InWorkerHandle {
   /** Tokens that are held after the latest call that has returned. */
@@ -363,6 +372,16 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
     texts: readonly (string | ArrayLike<number>)[],
     options?: AsyncEmbedOptions,
   ): Promise<Embeddings>;
+  /** As {@link LanguageModel.score}, which ends in the worker when it is aborted. */
+  score(
+    texts: readonly (string | readonly [string, string] | ArrayLike<number>)[],
+    options?: AsyncScoreOptions,
+  ): Promise<Scores>;
+  /** As {@link LanguageModel.fillMask}. */
+  fillMask(
+    text: string | ArrayLike<number>,
+    options?: FillMaskOptions & CallOptions,
+  ): Promise<readonly (readonly Guess[])[]>;
   /** As {@link LanguageModel.attribute}. */
   attribute(
     ids: string | ArrayLike<number>,

@@ -28,7 +28,7 @@ const required = ['vocabulary', 'numLayers', 'dModel', 'numHeads', 'maxLength'] 
 const sizes = ['numKvHeads', 'dK'] as const;
 const counts = [
   ...(['dFeedForward', 'tokenTypes', 'relativeBuckets', 'encoderLayers'] as const),
-  ...(['numExperts', 'expertsPerToken'] as const),
+  ...(['numExperts', 'expertsPerToken', 'classes'] as const),
 ] as const;
 const choices = {
   norm: ['pre', 'post', 'after'],
@@ -36,17 +36,26 @@ const choices = {
   activation: ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh', 'relu2'],
   positions: ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'],
   qkNormOf: ['head', 'rotated', 'whole'],
+  headTransform: ['none', 'relu', 'gelu', 'gelu_tanh', 'silu', 'tanh'],
+  headPooling: ['none', 'first', 'mean', 'last'],
 } as const;
 const flags = [
   ...(['causal', 'qkNorm', 'parallelResidual', 'tiedEmbeddings', 'biases', 'qkvBiases'] as const),
   ...(['postNorms', 'embeddingNorm', 'head', 'headBias', 'firstNorm', 'symmetricWindow'] as const),
-  'normalizedExperts',
+  ...(['normalizedExperts', 'headNorm'] as const),
 ] as const;
 const numbers = ['epsilon', 'embeddingScale', 'attentionSoftcap', 'logitSoftcap'] as const;
 const names = [
   ...[...required, ...sizes, ...counts, ...Object.keys(choices), ...flags, ...numbers],
   ...['family', 'rotary', 'window', 'attentionScale', 'relativeMaxDistance', 'startToken'],
 ] as const;
+
+/** Logits of a row. */
+export const outputsOf = ({ classes, vocabulary }: Config): number =>
+  classes > 0 ? classes : vocabulary;
+/** Whether logits are those of tokens that may follow: the stream times one map. */
+export const hasPlainHead = ({ head, classes, headTransform, headPooling }: Config): boolean =>
+  head && classes === 0 && headTransform === 'none' && headPooling === 'none';
 
 /** A number of keys, or null for all of them. */
 function checkWindow(fn: string, name: string, value: unknown): void {
@@ -152,6 +161,7 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
     ...{ qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
     ...{ relativeBuckets: 0, relativeMaxDistance: 128, encoderLayers: 0, startToken: 0 },
     ...{ numExperts: 0, expertsPerToken: 0, normalizedExperts: false },
+    ...{ headTransform: 'none', headNorm: false, classes: 0, headPooling: 'none' },
     ...(taken as Config), // what was left out is not there
     ...{ family, normType, window: windowOf(fn, window, taken.numLayers) },
     rotary: rotariesOf(fn, rotary, taken.numLayers),

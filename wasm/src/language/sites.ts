@@ -2,7 +2,7 @@
 
 import type { OwnedArray } from '../api/types.js';
 import { sizeOf } from '../arguments/shapes.js';
-import type { Config } from './config.js';
+import { type Config, outputsOf } from './config.js';
 import type { Call, Slot } from '../memory/call.js';
 
 /** The numbers of ModelSite in qkv/model_sites.hpp. */
@@ -38,9 +38,10 @@ export interface PassSize {
 /** Heads of a place, 0 where it has none, and the numbers of its last axis. */
 export function axesAt(
   site: SiteName,
-  { numHeads, numKvHeads, dK, dModel, dFeedForward, vocabulary }: Config,
+  config: Config,
   keys: number,
 ): { readonly heads: number; readonly width: number } {
+  const { numHeads, numKvHeads, dK, dModel, dFeedForward } = config;
   switch (site) {
     case 'q':
     case 'z':
@@ -59,7 +60,7 @@ export function axesAt(
     case 'neurons':
       return { heads: 0, width: dFeedForward };
     case 'logits':
-      return { heads: 0, width: vocabulary };
+      return { heads: 0, width: outputsOf(config) };
     default:
       return { heads: 0, width: dModel };
   }

@@ -9,7 +9,8 @@ export type Module =
   | 'embedding' | 'positions' | 'tokenTypes' | 'embeddingNorm' | 'norm' | 'head'
   | 'norm1' | 'q' | 'k' | 'v' | 'qNorm' | 'kNorm' | 'o' | 'postNorm1'
   | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2' | 'relativeBias' | 'router'
-  | 'normCross' | 'crossQ' | 'crossK' | 'crossV' | 'crossO'; // oxfmt-ignore
+  | 'normCross' | 'crossQ' | 'crossK' | 'crossV' | 'crossO'
+  | 'headTransform' | 'headNorm'; // oxfmt-ignore
 
 /** An array of a model. */
 export interface Parameter {
@@ -96,9 +97,9 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
     };
     all.push({ name: prefix + name, shape, kind, module, isBias, ...of });
   };
-  const norm = (module: Module): void => {
-    add(`${module}.gamma`, 'vector', module, dModel);
-    if (hasBeta) add(`${module}.beta`, 'vector', module, dModel);
+  const norm = (module: Module, name: string = module): void => {
+    add(`${name}.gamma`, 'vector', module, dModel);
+    if (hasBeta) add(`${name}.beta`, 'vector', module, dModel);
   };
   const map = (
     module: Module,
@@ -166,10 +167,14 @@ export function parametersOf(config: LanguageModelConfig): Parameter[] {
   if (tokenTypes > 0) add('tokenTypes', 'table', 'tokenTypes', tokenTypes, dModel);
   if (config.embeddingNorm) norm('embeddingNorm');
   stack('', numLayers, encoderLayers > 0);
-  if (config.head !== false && !config.tiedEmbeddings) {
-    add('head', 'map', 'head', dModel, vocabulary);
-    if (config.headBias) add('headBias', 'vector', 'head', vocabulary);
+  const { headTransform = 'none', classes = 0 } = config;
+  if (headTransform !== 'none') {
+    map('headTransform', 'headTransform.w', [dModel, dModel], biases);
+    if (config.headNorm) norm('headNorm', 'headTransform.norm');
   }
+  const outputs = classes > 0 ? classes : vocabulary;
+  if (config.head !== false && !config.tiedEmbeddings) add('head', 'map', 'head', dModel, outputs);
+  if (config.headBias) add('headBias', 'vector', 'head', outputs);
   if (encoderLayers > 0) {
     isOfEncoder = true;
     stack('encoder.', encoderLayers, false);

@@ -4,16 +4,13 @@ import { QkvError } from '../api/errors.js';
 import type { Embeddings, EmbedOptions } from '../api/model-types.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { checkSignal } from '../arguments/signal.js';
-import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
+import { describe, listOf, newFloats, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { ModelState, ModelSpec } from './model-state.js';
-import { checkAlone, idsOf, tokensOf } from './text.js';
-import { checkProgress, inPasses, type RowsOfPass } from './texts.js';
+import { checkAlone, tokensOf } from './text.js';
+import { checkProgress, inPasses, mostTexts, type RowsOfPass, shortened } from './texts.js';
 
 const fn = 'LanguageModel.embed';
-
-/** Most texts of a call. */
-const mostTexts = 2 ** 20;
 
 type TextPooling = NonNullable<EmbedOptions['pooling']>;
 const poolings: readonly string[] = ['mean', 'cls', 'last'];
@@ -31,35 +28,6 @@ function pool(all: Float32Array, width: number, pooling: TextPooling): Float64Ar
   for (let i = 0; i < count * width; i += 1)
     sum[i % width] = (sum[i % width] ?? 0) + (rows[i] ?? 0);
   return sum.map((x) => x / count);
-}
-
-/** How many of the last tokens of a text are those that the tokenizer puts after every text. */
-function endsOf(ids: ArrayLike<number>, bare: ArrayLike<number>): number {
-  let begins = 0;
-  while (begins < bare.length && ids[begins] === bare[begins]) begins += 1;
-  let ends = 0;
-  const isEnd = (i: number): boolean => ids[ids.length - 1 - i] === bare[bare.length - 1 - i];
-  while (ends < bare.length - begins && isEnd(ends)) ends += 1;
-  return ends;
-}
-
-/** The tokens of a text that is too long, as many as the model has room for, with those that end every text; of others nothing. */
-function shortened(
-  name: string,
-  given: unknown,
-  spec: ModelSpec,
-  plain: boolean,
-): readonly number[] | undefined {
-  const { tokenizer } = spec;
-  const most = spec.config.maxLength;
-  const ids = idsOf(fn, name, given, spec, { plain }) as ArrayLike<number> | undefined;
-  return reading(fn, name, () => {
-    if (!ids || !(ids.length > most)) return undefined;
-    const isText = typeof given === 'string';
-    const kept = isText && tokenizer ? Math.min(most, endsOf(ids, tokenizer.encode(''))) : 0;
-    const all = Array.from(ids);
-    return [...all.slice(0, most - kept), ...all.slice(all.length - kept)];
-  });
 }
 
 /** The option, or the default of the model. */
@@ -89,7 +57,7 @@ function rowsOf(
   const truncated: number[] = [];
   const rows = texts.map((text, i) => {
     const name = `texts[${i}]`;
-    const cut = truncate ? shortened(name, text, spec, plain) : undefined;
+    const cut = truncate ? shortened(fn, name, text, spec, plain) : undefined;
     if (cut) truncated.push(i);
     return { ids: tokensOf(fn, name, cut ?? text, spec, { isVector: true, plain }).source };
   });

@@ -2,7 +2,7 @@
 
 import type { KeptFormat, LoadOptions, Source } from '../api/model-types.js';
 import { QkvError } from '../api/errors.js';
-import { checkChoice } from '../arguments/numbers.js';
+import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
 import { describe, takeOptions } from '../arguments/values.js';
 import { resolveConfig } from '../language/config.js';
@@ -104,9 +104,10 @@ export async function load(
   source: Source,
   given: LoadOptions = {},
 ): Promise<WasmLanguageModel> {
-  const names = ['format', 'maxLength', 'signal', 'onProgress'] as const;
+  const names = ['format', 'maxLength', 'head', 'signal', 'onProgress'] as const;
   const options = takeOptions(fn, 'options', given, names);
-  const { format, signal, onProgress, maxLength } = options;
+  const { format, signal, onProgress, maxLength, head = true } = options;
+  checkBoolean(fn, 'head', head);
   if (format !== undefined) checkChoice(fn, 'format', format, formats);
   checkSignal(fn, signal);
   if (onProgress !== undefined && typeof onProgress !== 'function') {
@@ -115,7 +116,7 @@ export async function load(
       `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
     );
   }
-  const opened = await openModel(source, { maxLength, signal: signal });
+  const opened = await openModel(source, { maxLength, head, signal });
   try {
     return await fill(instance, opened, options);
   } finally {

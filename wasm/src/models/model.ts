@@ -10,6 +10,7 @@ import type {
   Embeddings,
   EmbedOptions,
   EncodeOptions,
+  FillMaskOptions,
   ForwardOptions,
   GenerateOptions,
   Generation,
@@ -18,6 +19,8 @@ import type {
   ModelOutput,
   OutputOf,
   Passing,
+  ScoreOptions,
+  Scores,
   Session,
   SessionOf,
   SessionOptions,
@@ -40,7 +43,7 @@ import type {
 import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
-import type { Config } from '../language/config.js';
+import { type Config, outputsOf } from '../language/config.js';
 import { checkRows, optionalWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
@@ -48,16 +51,19 @@ import type { Instance } from '../memory/instance.js';
 import { embed, usualPooling } from './embed.js';
 import { chat, chatPrompt } from './chat.js';
 import { decodeIds, encodeText } from './encoding.js';
+import { fillMask } from './fill-mask.js';
 import { generate } from './generation/generate.js';
 import { attribute } from './microscope/attribute.js';
 import { headScores } from './microscope/head-scores.js';
 import { lens } from './microscope/lens.js';
 import { normWeights } from './microscope/norm-weights.js';
+import { checkTokenLogits } from './microscope/one-pass.js';
 import { sweep } from './microscope/sweep.js';
 import { PassSites } from './pass-sites.js';
 import { addressOf, createSession, sessionStateOf, readInto } from './session.js';
 import { ModelState, type ModelSpec } from './model-state.js';
 import { save } from './save.js';
+import { score } from './score.js';
 import { checkAlone, idsOf } from './text.js';
 
 const forwardNames = [
@@ -139,7 +145,8 @@ export class WasmLanguageModel implements LanguageModel {
     const pass = { batch, length, keys: (sessionState?.length ?? 0) + length, hasRows: true };
     const places = new PassSites(fn, call, taken, config, pass);
     const answers = [batch, which === 'last' ? 1 : length];
-    const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
+    const ofHead = config.headPooling === 'none' ? answers : [batch, 1];
+    const logits = config.head ? call.output('logits', [...ofHead, outputsOf(config)]) : undefined;
     const hidden = wantsHidden ? call.output('hidden', [...answers, config.dModel]) : undefined;
     const types = optionalWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
     const fields = {
@@ -201,6 +208,7 @@ export class WasmLanguageModel implements LanguageModel {
     const names = ['batch', 'inspect', 'edit', 'plain'] as const;
     const { batch = 1, inspect, edit, plain = false } = takeOptions(fn, 'options', given, names);
     checkAlone(fn, state.spec, 'forward() in a session with a source');
+    checkTokenLogits(fn, state.spec);
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = rowsOf(fn, ids, state.spec, { batch, plain });
     const [, length] = rows.shape;
@@ -224,6 +232,20 @@ export class WasmLanguageModel implements LanguageModel {
     options: EmbedOptions = {},
   ): Promise<Embeddings> {
     return embed(this.#state, texts, options);
+  }
+
+  score(
+    texts: readonly (string | readonly [string, string] | ArrayLike<number>)[],
+    options: ScoreOptions = {},
+  ): Promise<Scores> {
+    return score(this.#state, texts, options);
+  }
+
+  fillMask(
+    text: string | ArrayLike<number>,
+    options: FillMaskOptions = {},
+  ): readonly (readonly Guess[])[] {
+    return fillMask(this.#state, text, options);
   }
 
   attribute(ids: string | ArrayLike<number>, options: AttributeOptions<Session>): Attribution {

@@ -40,6 +40,8 @@ import { trainerTokenizer } from './tokenizers/trainer-tokenizer.js';
 interface OpenOptions {
   /** Most tokens of a row, at most what the file says, which is the default. */
   maxLength?: number | undefined;
+  /** Whether heads for masked tokens and for classes are read. */
+  head?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -202,7 +204,7 @@ const sourceNames = [
  */
 export async function openModel(given: Source, options: OpenOptions = {}): Promise<OpenedModel> {
   const taken = takeOptions('load', 'source', given, sourceNames);
-  const { maxLength, signal } = options;
+  const { maxLength, signal, head = true } = options;
   const { weights } = taken;
   const sources: ByteSource[] = [];
   const close = (): void => sources.forEach((source) => source.close());
@@ -215,7 +217,7 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
     const chatTemplate = await templateOf(taken.chatTemplate, signal);
     const given = givenTokenizer(tokenizer);
     const file = await readFiles(places, sources, signal);
-    const read = describeModel(file, config);
+    const read = describeModel(file, config, head);
     const found = { ...read, config: withStartToken(read.config, generation) };
     // Each layer has arrays of its own, but for llama2.c.
     checkConfig(found.config, file.format === 'llama2.c' ? Infinity : file.tensors.size);

@@ -3,13 +3,18 @@
 import { QkvError } from '../api/errors.js';
 import type { TextProgress } from '../api/model-types.js';
 import { throwIfAborted } from '../arguments/signal.js';
-import { describe } from '../arguments/values.js';
+import { describe, reading } from '../arguments/values.js';
+import type { ModelSpec } from './model-state.js';
 import { Pause } from './pause.js';
+import { idsOf } from './text.js';
 
 /** Most tokens of a pass, if it has several rows: enough to share the weights that it reads, and few enough for the page to stay awake. */
 const mostTokens = 512;
 /** Most tokens of padding behind a row: what they cost is more than what a pass of several rows saves, but for short texts. */
 const mostPadding = 1;
+
+/** Most texts of a call. */
+export const mostTexts = 2 ** 20;
 
 /** Rows of one pass. */
 export interface RowsOfPass {
@@ -87,4 +92,34 @@ export async function inPasses(
     done += pass.places.length;
     onProgress?.({ done, of: rows.length });
   }
+}
+
+/** How many of the last tokens of a text are those that the tokenizer puts after every text. */
+function endsOf(ids: ArrayLike<number>, bare: ArrayLike<number>): number {
+  let begins = 0;
+  while (begins < bare.length && ids[begins] === bare[begins]) begins += 1;
+  let ends = 0;
+  const isEnd = (i: number): boolean => ids[ids.length - 1 - i] === bare[bare.length - 1 - i];
+  while (ends < bare.length - begins && isEnd(ends)) ends += 1;
+  return ends;
+}
+
+/** The tokens of a text that is too long, as many as the model has room for, with those that end every text; of others nothing. */
+export function shortened(
+  fn: string,
+  name: string,
+  given: unknown,
+  spec: ModelSpec,
+  plain: boolean,
+): readonly number[] | undefined {
+  const { tokenizer } = spec;
+  const most = spec.config.maxLength;
+  const ids = idsOf(fn, name, given, spec, { plain }) as ArrayLike<number> | undefined;
+  return reading(fn, name, () => {
+    if (!ids || !(ids.length > most)) return undefined;
+    const isText = typeof given === 'string';
+    const kept = isText && tokenizer ? Math.min(most, endsOf(ids, tokenizer.encode(''))) : 0;
+    const all = Array.from(ids);
+    return [...all.slice(0, most - kept), ...all.slice(all.length - kept)];
+  });
 }

@@ -25,7 +25,10 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                {"rotations", !c.rotations.absent()},
                {"relative_buckets", c.relative_buckets != 0},
                {"encoder_layers", c.encoder_layers != 0},
-               {"num_experts", c.num_experts != 0}};
+               {"num_experts", c.num_experts != 0},
+               {"head_transform", c.head_transform != HeadTransform::kNone},
+               {"classes", c.classes != 0},
+               {"head_pooling", c.head_pooling != HeadPooling::kNone}};
   for (const auto& part : parts) {
     if (part.given) {
       return refuse(StatusCode::kUnsupported, caller,

@@ -10,6 +10,11 @@ function moduleOf(name) {
     .replace(/^(encoder\.)?(layers\.\d+\.)?/, '')
     .split('.');
   if (first === 'headBias') return ['head', 'bias'];
+  if (first === 'headTransform') {
+    return second === 'norm'
+      ? ['headNorm', third === 'beta' ? 'bias' : 'weight']
+      : ['headTransform', second === 'b' ? 'bias' : 'weight'];
+  }
   if (first === 'cross')
     return [`cross${second[1].toUpperCase()}`, second[0] === 'w' ? 'weight' : 'bias'];
   if (first !== 'attention' && first !== 'feedForward')

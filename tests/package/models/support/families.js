@@ -889,6 +889,47 @@ const others = {
   },
 };
 
+/** Heads for masked tokens and for classes: the class that files name, what is in the config then, and where the head is. */
+const robertaMasked = {
+  ...{ headTransform: 'lm_head.dense', headNorm: 'lm_head.layer_norm', head: 'lm_head.decoder' },
+};
+const gelu1 = { headTransform: 'gelu', headNorm: true, headBias: true };
+const pooled = { headPooling: 'first', headBias: true, tiedEmbeddings: false };
+const bertMasked = {
+  headTransform: 'cls.predictions.transform.dense',
+  headNorm: 'cls.predictions.transform.LayerNorm',
+  head: 'cls.predictions.decoder',
+};
+const modernHead = { headTransform: 'head.dense', headNorm: 'head.norm' };
+const headed = [
+  ['bert', 'BertForMaskedLM', { ...gelu1, tiedEmbeddings: true }, bertMasked],
+  ['bert', 'BertForSequenceClassification', { ...pooled, headTransform: 'tanh', classes: 3 }, { headTransform: 'bert.pooler.dense', head: 'classifier' }],
+  ['bert', 'BertForTokenClassification', { headBias: true, tiedEmbeddings: false, classes: 5 }, { head: 'classifier' }],
+  ['roberta', 'RobertaForMaskedLM', { ...gelu1, tiedEmbeddings: true }, robertaMasked],
+  ['xlm-roberta', 'XLMRobertaForSequenceClassification', { ...pooled, headTransform: 'tanh', classes: 1 }, { headTransform: 'classifier.dense', head: 'classifier.out_proj' }],
+  ['mpnet', 'MPNetForMaskedLM', { ...gelu1, tiedEmbeddings: false }, robertaMasked],
+  ['distilbert', 'DistilBertForMaskedLM', { ...gelu1, tiedEmbeddings: true }, { headTransform: 'vocab_transform', headNorm: 'vocab_layer_norm', head: 'vocab_projector' }],
+  ['distilbert', 'DistilBertForSequenceClassification', { ...pooled, headTransform: 'relu', classes: 2 }, { headTransform: 'pre_classifier', head: 'classifier' }],
+  ['modernbert', 'ModernBertForMaskedLM', { ...gelu1, tiedEmbeddings: true }, { ...modernHead, head: 'decoder' }],
+  ['modernbert', 'ModernBertForSequenceClassification', { ...pooled, ...gelu1, headPooling: 'mean', classes: 4 }, { ...modernHead, head: 'classifier' }, { classifier_pooling: 'mean', classifier_activation: 'gelu' }],
+  ['qwen3', 'Qwen3ForSequenceClassification', { headPooling: 'last', tiedEmbeddings: false, classes: 2 }, { head: 'score' }],
+  ['llama', 'LlamaForSequenceClassification', { headPooling: 'last', tiedEmbeddings: false, classes: 1 }, { head: 'score' }],
+]; // prettier-ignore
+const withHeads = Object.fromEntries(
+  headed.map(([family, name, head, names, fields = {}]) => {
+    const { config, expected, file } = table[family];
+    return [
+      name,
+      {
+        config: { ...config, model_type: family, architectures: [name], ...fields },
+        expected: { ...expected, family, ...head, head: true },
+        file: { ...file, names: { ...file.names, ...names } },
+        more: name === 'BertForMaskedLM' ? { 'cls.seq_relationship.weight': [2, 64] } : {},
+      },
+    ];
+  }),
+);
+
 /** { truth, tensors, config, expected } of each. */
 const made = (all) =>
   Object.fromEntries(
@@ -912,4 +953,6 @@ const made = (all) =>
       ],
     ),
   );
-export const [families, otherFamilies] = [made(table), made(others)];
+export const [families, otherFamilies] = [made(table), made({ ...others, ...withHeads })];
+/** The names of those that have heads for masked tokens or classes. */
+export const headNames = Object.keys(withHeads);

@@ -1,6 +1,9 @@
 // BERT: an encoder with norms after its parts, and tables of positions and segments.
 
 import type { Family, Hub } from './family.js';
+import type { Heads } from './heads.js';
+import { plain } from './plain-activations.js';
+import type { Fields } from '../fields.js';
 import { all, type Fixed, unrotated } from './fixed.js';
 import { named, type Names } from './locate.js';
 
@@ -27,9 +30,31 @@ export const bertFixed: Fixed = {
 export const bertSizes =
   'num_hidden_layers hidden_size num_attention_heads intermediate_size max_position_embeddings';
 
+/** Heads of BERT: of masked tokens, and of classes by its pooler. */
+const bertHeads = (fields: Fields): Heads => ({
+  MaskedLM: {
+    config: {
+      headTransform: fields.choice('hidden_act', plain, 'gelu'),
+      ...{ headNorm: true, headBias: true },
+    },
+    modules: {
+      headTransform: 'cls.predictions.transform.dense',
+      headNorm: 'cls.predictions.transform.LayerNorm',
+      head: 'cls.predictions.decoder',
+    },
+    biases: ['cls.predictions.bias', 'cls.predictions.decoder.bias'],
+  },
+  SequenceClassification: {
+    config: { headTransform: 'tanh', headPooling: 'first', headBias: true },
+    modules: { headTransform: 'pooler.dense', head: 'classifier' },
+  },
+  TokenClassification: { config: { headBias: true }, modules: { head: 'classifier' } },
+});
+
 export const bertHub: Hub = {
   ...{ names: bertNames, sizes: bertSizes, fixed: bertFixed },
   more: (fields) => ({ config: { tokenTypes: fields.count('type_vocab_size') } }),
+  tasks: bertHeads,
 };
 
 export const bert: Family = {

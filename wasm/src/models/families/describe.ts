@@ -7,6 +7,7 @@ import type { Read } from './family.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 import { readGguf } from './gguf.js';
+import { headIn } from './heads.js';
 import { readHub } from './hub.js';
 import { llama2cConfig, llama2cIgnored, locateStacked } from './llama2c.js';
 import { type Locate, locateBy, otherHeads } from './locate.js';
@@ -37,17 +38,20 @@ const isHeadless = (classes: readonly unknown[]): boolean =>
   classes.length > 0 && !classes.some((name) => typeof name === 'string' && withHead.test(name));
 
 /** `classes` are those of transformers that the file is of. */
-function byNames(
-  file: ModelFile,
-  { config: given, names }: Read,
-  classes: readonly unknown[] = [],
-): Described {
-  const { prefix = '', ignored, modules, heads } = names;
+function byNames(file: ModelFile, read: Read, classes: readonly unknown[] = []): Described {
+  const { prefix = '', ignored, heads } = read.names;
   // Files of Google's BERT call weights of layer norms so.
   const rename = (name: string): string =>
     (prefix && name.startsWith(prefix) ? name.slice(prefix.length) : name)
       .replace(/(LayerNorm)\.gamma$/, '$1.weight')
       .replace(/(LayerNorm)\.beta$/, '$1.bias');
+  const found = read.heads && headIn(file, read.heads, classes, rename);
+  const given = { ...read.config, ...found?.config };
+  const modules = { ...read.names.modules, ...found?.modules };
+  const names = {
+    ...{ ...read.names, modules },
+    ...(found?.headBias !== undefined && { headBias: found.headBias }),
+  };
   // A head in the file is that of the model, also where the config ties it to the embedding.
   const head = `${modules.head ?? ''}.weight`;
   const hasHead =
@@ -70,14 +74,18 @@ function byNames(
     isIgnored: (name) => ignored?.test(name) ?? false,
     // An encoder has no head of a language model, whatever its file has.
     isOtherHead: (name) =>
-      otherHeads.test(name) ||
-      (heads?.test(name) ?? false) ||
-      (given.head === false && name.startsWith('lm_head.')),
+      !found?.has(name) &&
+      (otherHeads.test(name) ||
+        (heads?.test(name) ?? false) ||
+        (read.config.head === false && name.startsWith('lm_head.'))),
   };
 }
 
-/** `given` is the config of the hub, if there is one; what a file says itself goes first. */
-export function describeModel(file: ModelFile, given: unknown): Described {
+/**
+ * `given` is the config of the hub, if there is one; what a file says itself goes first. Without `wantsHead` heads for masked tokens and for
+ * classes are left out.
+ */
+export function describeModel(file: ModelFile, given: unknown, wantsHead: boolean): Described {
   const { format, metadata } = file;
   const ignoring = (pattern: RegExp) => ({
     ...never,
@@ -96,6 +104,9 @@ export function describeModel(file: ModelFile, given: unknown): Described {
     refuse('config is missing', 'the config.json that belongs to the weights');
   const fields = Fields.of('config', given);
   const read = readHub(fields);
-  const classes = read.config.head === false ? [] : fields.list('architectures');
-  return byNames(file, read, classes);
+  // Of an encoder they only say which head its file may have.
+  const isEncoder = read.config.head === false;
+  const named = fields.get('architectures');
+  const classes = isEncoder && !Array.isArray(named) ? [] : fields.list('architectures');
+  return byNames(file, wantsHead ? read : { config: read.config, names: read.names }, classes);
 }

@@ -3,7 +3,28 @@
 import { bertFixed, bertTraits } from './bert.js';
 import type { Family } from './family.js';
 import { all } from './fixed.js';
+import type { Heads } from './heads.js';
 import { named } from './locate.js';
+import { plain } from './plain-activations.js';
+import type { Fields } from '../fields.js';
+
+const heads = (fields: Fields): Heads => ({
+  MaskedLM: {
+    config: {
+      headTransform: fields.choice('activation', plain, 'gelu'),
+      ...{ headNorm: true, headBias: true },
+    },
+    modules: {
+      ...{ headTransform: 'vocab_transform', headNorm: 'vocab_layer_norm' },
+      head: 'vocab_projector',
+    },
+  },
+  SequenceClassification: {
+    config: { headTransform: 'relu', headPooling: 'first', headBias: true },
+    modules: { headTransform: 'pre_classifier', head: 'classifier' },
+  },
+  TokenClassification: { config: { headBias: true }, modules: { head: 'classifier' } },
+});
 
 export const distilbert: Family = {
   types: ['distilbert'],
@@ -18,6 +39,7 @@ export const distilbert: Family = {
       ignored: /^embeddings\.position_ids$/,
     },
     sizes: 'n_layers dim n_heads hidden_dim max_position_embeddings',
+    tasks: heads,
     ...{ activation: ['activation'], fixed: { ...bertFixed, ...all('hidden_act') } },
   },
 };

@@ -4,6 +4,7 @@ import type { LanguageModelConfig } from '../../api/model-config.js';
 import type { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 import type { Fixed } from './fixed.js';
+import type { Heads } from './heads.js';
 import type { Turn, Unturned } from './layered.js';
 import type { Names } from './locate.js';
 import type { Sizes } from './sizes.js';
@@ -13,6 +14,8 @@ import type { Slides } from './windows.js';
 export interface Read {
   readonly config: LanguageModelConfig & { family: string };
   readonly names: Names;
+  /** Heads for other things than the next token. */
+  readonly heads?: () => Heads;
 }
 
 /** What one family has besides that all have. */
@@ -53,6 +56,8 @@ export interface Hub {
   /** Fields that only this family and its relatives have, and that it obeys. */
   readonly obeyed?: string;
   readonly more?: (fields: Fields, sizes: Sizes) => More;
+  /** Heads for other things than the next token; of a decoder by default the score of its last token. */
+  readonly tasks?: (fields: Fields) => Heads;
 }
 
 /** How GGUF files of llama.cpp's converter have it. */

@@ -6,9 +6,11 @@ import { refuseUnsupported } from '../errors.js';
 import type { Fields } from '../fields.js';
 import type { Family, Hub, Read } from './family.js';
 import { common, type Fixed } from './fixed.js';
+import { scoreOfLast } from './heads.js';
 import * as all from './index.js';
 import { jinaType } from './jina-bert-v2.js';
 import { type Unturned, withBothSides, withDirection, withTurns } from './layered.js';
+import { plain } from './plain-activations.js';
 import { hubLocal, hubRotary } from './rope.js';
 import { sizesOf, words } from './sizes.js';
 import { checkComputed } from './unread.js';
@@ -29,11 +31,7 @@ const families: Readonly<Record<string, OfHub>> = Object.fromEntries(
 const usualSizes =
   'num_hidden_layers hidden_size num_attention_heads intermediate_size max_position_embeddings num_key_value_heads head_dim';
 
-const plain: Readonly<Record<string, Activation>> = {
-  ...{ relu: 'relu', gelu: 'gelu', gelu_new: 'gelu_tanh', gelu_fast: 'gelu_tanh' },
-  ...{ gelu_pytorch_tanh: 'gelu_tanh', silu: 'silu', swish: 'silu' },
-};
-const gated: typeof plain = {
+const gated: Readonly<Record<string, Activation>> = {
   ...{ silu: 'swiglu', swish: 'swiglu', gelu: 'geglu', gelu_new: 'geglu_tanh' },
   gelu_pytorch_tanh: 'geglu_tanh',
 };
@@ -120,5 +118,6 @@ export function readHub(fields: Fields): Read {
   return {
     config: withDirection(turned, isCausal, fields.pathOf('is_causal')),
     names: { ...hub.names, ...more?.names },
+    heads: () => hub.tasks?.(fields) ?? (isCausal ? scoreOfLast : {}),
   };
 }

@@ -49,6 +49,8 @@ export interface Names {
   readonly isStacked?: boolean;
   /** Arrays of heads and other parts of this family that are not computed. */
   readonly heads?: RegExp;
+  /** The bias of the head, where it is not called after its map. */
+  readonly headBias?: string;
   /** The row of the table of positions that the first token has. */
   readonly firstPosition?: number;
   /** Arrays that the files have not, as 'up.bias' or 'norm1.weight': a bias is zeros, a gain is ones. */
@@ -59,7 +61,7 @@ export interface Names {
 
 /** By one word for each module; '-' stands for one that the family has not. */
 const order =
-  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias normCross crossQ crossK crossV crossO router'.split(
+  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm relativeBias normCross crossQ crossK crossV crossO router headTransform headNorm'.split(
     ' ',
   ) as Module[];
 export const named = (text: string): Names['modules'] =>
@@ -103,7 +105,7 @@ function rangesIn(shared: readonly [Sharing, number][], module: Module, groups: 
 /** By names of a file. */
 export function locateBy(names: Names, config: LanguageModelConfig): Locate {
   const { layout = 'out_in', isByHead = false, isLessOne = false } = names;
-  const { firstPosition = 0, constants, factors = {}, isStacked = false } = names;
+  const { firstPosition = 0, constants, factors = {}, isStacked = false, headBias } = names;
   const { numHeads, numKvHeads = numHeads, numExperts = 0 } = config;
   return ({ name, module, layer, kind, isBias, shape, isOfEncoder, expert }) => {
     const { modules, layers } = (isOfEncoder && names.encoder) || names;
@@ -129,7 +131,10 @@ export function locateBy(names: Names, config: LanguageModelConfig): Locate {
         ? rangesIn(shared, module, isByHead && /^[qkv]$/.test(module) ? numKvHeads : 1)
         : [[first, all]];
     return {
-      tensor: `${prefix}${(modules[module] ?? name).replace('{}', String(expert))}.${part}`,
+      tensor:
+        module === 'head' && isBias && headBias !== undefined
+          ? headBias
+          : `${prefix}${(modules[module] ?? name).replace('{}', String(expert))}.${part}`,
       shape: isInStack ? [numExperts, ...shapes[kind]] : shapes[kind],
       ...{ layout: kind === 'map' ? own : 'out_in', isStacked: isInStack },
       ranges: () =>

@@ -6,12 +6,39 @@ import type { Family } from './family.js';
 import { all, caps } from './fixed.js';
 import { fusedQkv } from './gguf-names.js';
 import { turnsByWindow } from './layered.js';
+import type { Head, Heads } from './heads.js';
 import { named } from './locate.js';
+import { plain } from './plain-activations.js';
+import type { Fields } from '../fields.js';
 
 const [qkv, gate] = ['attn.Wqkv', 'mlp.Wi'];
 const [every, width] = ['global_attn_every_n_layers', 'local_attention'] as const;
 const [base, local] = [160_000, 10_000];
 const gates = { gelu: 'geglu', silu: 'swiglu' } as const;
+
+/** The same before all heads: a map, an activation and a norm. */
+function heads(fields: Fields): Heads {
+  fields.only('classifier_bias', false);
+  const modules = { headTransform: 'head.dense', headNorm: 'head.norm' };
+  const headTransform = fields.choice('classifier_activation', plain, 'gelu');
+  const shared = { headTransform, headNorm: true } as const;
+  const classes: Head = {
+    config: { ...shared, headBias: true },
+    modules: { ...modules, head: 'classifier' },
+  };
+  const headPooling = fields.choice('classifier_pooling', { cls: 'first', mean: 'mean' }, 'cls');
+  return {
+    MaskedLM: {
+      config: { ...shared, headBias: fields.flag('decoder_bias', true) },
+      modules: { ...modules, head: 'decoder' },
+    },
+    SequenceClassification: {
+      ...classes,
+      config: { ...classes.config, headPooling: headPooling as 'first' | 'mean' },
+    },
+    TokenClassification: classes,
+  };
+}
 
 export const modernbert: Family = {
   types: ['modernbert'],
@@ -27,6 +54,7 @@ export const modernbert: Family = {
           '- - - - - - embeddings.norm',
       ),
     },
+    tasks: heads,
     ...{ sizes: bertSizes, epsilon: 'norm_eps', activation: ['hidden_activation', 'gelu'] },
     fixed: {
       ...{ ...caps, ...all('hidden_act'), ...all('is_causal is_decoder', false) },

@@ -2,6 +2,7 @@
 
 import { bertFixed, bertSizes, bertTraits } from './bert.js';
 import type { Family } from './family.js';
+import { robertaHeads } from './heads.js';
 import { named } from './locate.js';
 
 /** The first token has the position after that of padding, which is 1 in every file. */
@@ -20,7 +21,7 @@ export const mpnet: Family = {
       ),
       ignored: /^embeddings\.position_ids$/,
     },
-    ...{ sizes: bertSizes, fixed: bertFixed },
+    ...{ sizes: bertSizes, fixed: bertFixed, tasks: () => robertaHeads },
     more: (fields, { maxLength }) => ({
       config: {
         maxLength: maxLength - firstPosition,

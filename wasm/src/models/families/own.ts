@@ -27,7 +27,8 @@ export function ownConfig(file: ModelFile): LanguageModelConfig {
   for (const name of ['numKvHeads', 'dK']) if (fields.has(name)) fields.count(name);
   for (const name of ['vocabulary', 'maxLength']) fields.count(name);
   fields.count('dFeedForward', undefined, 0);
-  for (const name of ['tokenTypes', 'encoderLayers', 'numExperts']) fields.count(name, 0, 0);
+  for (const name of ['tokenTypes', 'encoderLayers', 'numExperts', 'classes'])
+    fields.count(name, 0, 0);
   return value as LanguageModelConfig;
 }
 

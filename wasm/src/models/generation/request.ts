@@ -8,6 +8,7 @@ import { checkSignal } from '../../arguments/signal.js';
 import { describe, listOf, takeOptions } from '../../arguments/values.js';
 import { Call } from '../../memory/call.js';
 import { editsOf, type SiteEdit } from '../edits.js';
+import { checkTokenLogits } from '../microscope/one-pass.js';
 import type { ModelState } from '../model-state.js';
 import { PassSites } from '../pass-sites.js';
 import { samplingOf } from '../sampling-options.js';
@@ -116,6 +117,7 @@ export function requestOf(
   const taken = takeOptions(fn, 'options', options, names);
   const { maxTokens, session, signal, plain = false } = taken;
   const { config, tokenizer, ends } = state.spec;
+  checkTokenLogits(fn, state.spec);
   const stops = stopsOf(taken.stop);
   if (stops.length > 0 && !tokenizer)
     throw hasNoTokenizer(fn, state.spec, 'stop is given', 'stopTokens');

@@ -4,6 +4,7 @@ import type { HeadScores, HeadScoresOptions } from '../../api/inspect-types.js';
 import { QkvError } from '../../api/errors.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { takeOptions } from '../../arguments/values.js';
+import { hasPlainHead } from '../../language/config.js';
 import { Call } from '../../memory/call.js';
 import type { ModelState } from '../model-state.js';
 import { shapeAt, SiteReadings } from '../../language/sites.js';
@@ -114,8 +115,8 @@ const none = new Float32Array();
 
 /** Whether heads of a layer make likelier what they read: the mean over the tokens. */
 function copyingOf(state: ModelState, layer: number, ids: Int32Array): readonly number[] {
-  const { numHeads, head } = state.spec.config;
-  if (!head) return Array.from({ length: numHeads }, () => NaN);
+  const { numHeads } = state.spec.config;
+  if (!hasPlainHead(state.spec.config)) return Array.from({ length: numHeads }, () => NaN);
   const call = new Call(state.instance, fn);
   const slot = call.output('scores', [ids.length, numHeads]);
   const tokens = call.input({ name: 'text', shape: [ids.length], source: ids });

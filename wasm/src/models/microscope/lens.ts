@@ -5,6 +5,7 @@ import { checkInteger } from '../../arguments/numbers.js';
 import { reading, takeOptions } from '../../arguments/values.js';
 import { layersOf } from '../../language/readings.js';
 import { editFields, editsOf } from '../edits.js';
+import type { Call, Slot } from '../../memory/call.js';
 import type { ModelState } from '../model-state.js';
 import { checkHead, onePass } from './one-pass.js';
 
@@ -21,7 +22,7 @@ export function lens(
   const { config } = state.spec;
   const { numLayers, vocabulary } = config;
   const taken = takeOptions(fn, 'options', given, names);
-  checkHead(fn, state.spec);
+  checkHead(fn, state.spec, true);
   const { top = Math.min(5, vocabulary) } = taken;
   checkInteger(fn, 'top', top, 1, Math.min(vocabulary, mostGuesses));
   const layers = layersOf(fn, taken.layers, numLayers, 'layers');
@@ -38,27 +39,34 @@ export function lens(
   const sites = { lenses, guesses, probabilities, ...editFields(call, edits) };
   const fields = { ...pass.fields(), sites };
   pass.run(() => call.run('forwardModel', fields));
-  const ids32 = new Int32Array(call.read(guesses).buffer);
+  const told = guessesOf(fn, state, call, { guesses, probabilities, top });
+  return layers.map((_, l) => Array.from({ length }, (_, t) => told((l * length + t) * top)));
+}
+
+/** The text of a token alone. */
+const decoded = (fn: string, { spec: { tokenizer } }: ModelState, id: number): string =>
+  tokenizer ? reading(fn, 'tokenizer', () => tokenizer.decode([id])) : '';
+
+/** What a lens has told: the guesses of the row whose first is at a place of the results. */
+export function guessesOf(
+  fn: string,
+  state: ModelState,
+  call: Call,
+  { guesses, probabilities, top }: { guesses: Slot; probabilities: Slot; top: number },
+): (at: number) => Guess[] {
+  const ids = new Int32Array(call.read(guesses).buffer);
   const likely = call.read(probabilities);
   const texts = new Map<number, string>();
   const textOf = (id: number): string => {
     const known = texts.get(id);
     if (known !== undefined) return known;
-    const text = decoded(state, id);
+    const text = decoded(fn, state, id);
     texts.set(id, text);
     return text;
   };
-  return layers.map((_, l) =>
-    Array.from({ length }, (_, t) =>
-      Array.from({ length: top }, (_, k) => {
-        const at = (l * length + t) * top + k;
-        const id = ids32[at] ?? -1;
-        return { id, text: textOf(id), probability: likely[at] ?? NaN };
-      }),
-    ),
-  );
+  return (at) =>
+    Array.from({ length: top }, (_, k) => {
+      const id = ids[at + k] ?? -1;
+      return { id, text: textOf(id), probability: likely[at + k] ?? NaN };
+    });
 }
-
-/** The text of a token alone. */
-const decoded = ({ spec: { tokenizer } }: ModelState, id: number): string =>
-  tokenizer ? reading(fn, 'tokenizer', () => tokenizer.decode([id])) : '';

@@ -1,16 +1,36 @@
 // One pass over one row of tokens, for what is computed of it.
 
 import { QkvError } from '../../api/errors.js';
+import { hasPlainHead } from '../../language/config.js';
 import { Call } from '../../memory/call.js';
 import type { ModelSpec, ModelState } from '../model-state.js';
 import { addressOf, readInto, type SessionState, sessionStateOf } from '../session.js';
 import type { PassSize } from '../../language/sites.js';
 import { tokensOf } from '../text.js';
 
-/** Refuses a model without logits. */
-export function checkHead(fn: string, { config }: ModelSpec): void {
-  if (config.head) return;
+/** Refuses a model without logits of the tokens that may follow; with `mayTransform` the stream may be transformed first. */
+export function checkHead(fn: string, { config }: ModelSpec, mayTransform = false): void {
+  const { classes, headPooling } = config;
+  const isOfTokens = classes === 0 && headPooling === 'none';
+  if (hasPlainHead(config) || (mayTransform && config.head && isOfTokens)) return;
+  if (config.head) {
+    const what = isOfTokens ? 'transforms the stream' : 'is of classes';
+    throw new QkvError(
+      'unsupported',
+      `${fn}: the head of the model ${what}, expected one that maps the stream to the vocabulary`,
+    );
+  }
   throw new QkvError('unsupported', `${fn}: the model has no head, expected one with logits`);
+}
+
+/** Refuses a model whose logits are not those of tokens. */
+export function checkTokenLogits(fn: string, { config }: ModelSpec): void {
+  const { classes, headPooling } = config;
+  if (classes === 0 && headPooling === 'none') return;
+  throw new QkvError(
+    'unsupported',
+    `${fn}: the head of the model is of classes, expected one of tokens: score() has its logits`,
+  );
 }
 
 /** A pass to come. */

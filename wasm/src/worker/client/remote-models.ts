@@ -10,6 +10,7 @@ import type {
   EncodeOptions,
   Embeddings,
   Filled,
+  FillMaskOptions,
   ForwardOptions,
   GenerateOptions,
   Generation,
@@ -18,6 +19,7 @@ import type {
   ModelOutput,
   OutputOf,
   Passing,
+  Scores,
   SessionOf,
   SessionOptions,
   Token,
@@ -39,6 +41,7 @@ import type { OwnedArray, Shape3 } from '../../api/types.js';
 import type {
   AsyncEmbedOptions,
   AsyncLanguageModel,
+  AsyncScoreOptions,
   AsyncSession,
   AsyncSweepOptions,
   CallOptions,
@@ -251,6 +254,23 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     const { onProgress, ...rest } = copyOf(fn, options);
     const manner = stoppedAt(fn, onProgress);
     return this.call(fn, 'embed', ['texts', 'options'], [texts, rest], manner);
+  }
+
+  async score(
+    texts: readonly (string | readonly [string, string] | ArrayLike<number>)[],
+    options: AsyncScoreOptions = {},
+  ): Promise<Scores> {
+    const fn = 'LanguageModel.score';
+    const { onProgress, ...rest } = copyOf(fn, options);
+    const manner = stoppedAt(fn, onProgress);
+    return this.call(fn, 'score', ['texts', 'options'], [texts, rest], manner);
+  }
+
+  fillMask(
+    text: string | ArrayLike<number>,
+    options?: FillMaskOptions & CallOptions,
+  ): Promise<readonly (readonly Guess[])[]> {
+    return this.call('LanguageModel.fillMask', 'fillMask', ['text', 'options'], [text, options]);
   }
 
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>> {

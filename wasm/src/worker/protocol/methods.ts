@@ -53,7 +53,7 @@ export const sessionMethods: readonly string[] = [
 ];
 
 /** Methods of a model that take long, tell how far they are and may be stopped, and which argument has their options. */
-export const longMethods: Readonly<Record<string, number>> = { sweep: 0, embed: 1 };
+export const longMethods: Readonly<Record<string, number>> = { sweep: 0, embed: 1, score: 1 };
 
 export type HandleKind = (typeof engineMakers)[Maker] | 'session' | 'generation';
 
@@ -95,7 +95,8 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
       ...(['forward', 'session', 'generate'] satisfies MethodNames<LanguageModel>[]),
       ...(['loss', 'embed', 'save', 'dispose'] satisfies MethodNames<LanguageModel>[]),
       ...(['attribute', 'sweep', 'headScores'] satisfies MethodNames<LanguageModel>[]),
-      ...(['normWeights', 'lens', 'encode', 'decode'] satisfies MethodNames<LanguageModel>[]),
+      ...(['normWeights', 'lens', 'score', 'fillMask'] satisfies MethodNames<LanguageModel>[]),
+      ...(['encode', 'decode'] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
       ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),

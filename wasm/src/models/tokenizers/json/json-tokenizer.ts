@@ -14,6 +14,7 @@ import type { Tokenizer } from '../../../api/model-types.js';
 import { refuse } from '../../errors.js';
 import { Fields } from '../../fields.js';
 import { wellFormed } from '../frame.js';
+import { pairEncoder } from '../pair-encoder.js';
 import { cutterOf, type Parts, withoutEscape } from '../special.js';
 import { type AddedToken, addedTokens } from './added-tokens.js';
 import { decoderOf } from './decoders.js';
@@ -34,7 +35,7 @@ const sections = [
 function encoderOf(fields: Fields, encodeWord: (word: string) => number[]) {
   const normalize = normalizerOf(fields.part('normalizer'));
   const wordsOf = preTokenizerOf(fields.part('pre_tokenizer'));
-  const { before, after } = aroundOf(fields.part('post_processor'));
+  const { before, after, pair } = aroundOf(fields.part('post_processor'));
   const encoderBy = (added: readonly AddedToken[]) => {
     const cut = cutterOf(added.filter(({ isNormalized }) => !isNormalized));
     const cutPlain = cutterOf(
@@ -64,11 +65,11 @@ function encoderOf(fields: Fields, encodeWord: (word: string) => number[]) {
       return ids;
     };
   };
-  const framed =
-    (encode: (text: string) => number[]) =>
-    (text: string): number[] => [...before, ...encode(text), ...after];
-  return { encoderBy, framed, begin: before.length === 1 ? before[0] : undefined };
+  return { encoderBy, before, after, pair, begin: before.length === 1 ? before[0] : undefined };
 }
+
+/** What files call the token that is to be filled in. */
+const maskTexts = ['[MASK]', '<mask>'];
 
 function make(fields: Fields): Tokenizer {
   known(fields, ...sections);
@@ -76,20 +77,24 @@ function make(fields: Fields): Tokenizer {
     fields.part('model') ?? refuse(`${name} has no model`, 'tokenizer.json, parsed'),
   );
   const added = addedTokens(fields);
-  const { encoderBy, framed, begin } = encoderOf(fields, encodeWord);
-  const encodeBare = encoderBy(added);
+  const { encoderBy, begin, before, after, pair } = encoderOf(fields, encodeWord);
   const decode = decoderOf(fields.part('decoder'));
   const texts = new Map(Array.from(ids, ([text, id]) => [id, text]));
   for (const { id, text, isSpecial } of added) {
     if (isSpecial) texts.delete(id);
     else texts.set(id, text);
   }
+  const bare = encoderBy(added);
+  const barePlain = encoderBy(added.filter(({ isSpecial }) => !isSpecial));
+  const mask = added.find(({ text, isSpecial }) => isSpecial && maskTexts.includes(text))?.id;
   return {
     begin,
-    encode: framed((text) => encodeBare(text)),
-    encodePlain: framed(encoderBy(added.filter(({ isSpecial }) => !isSpecial))),
-    encodeBare,
+    encode: (text) => [...before, ...bare(text), ...after],
+    encodePlain: (text) => [...before, ...barePlain(text), ...after],
+    encodeBare: bare,
     controls: added.filter(({ isSpecial }) => isSpecial).map(({ text }) => text),
+    ...(pair && { encodePair: pairEncoder(pair, bare) }),
+    ...(mask !== undefined && { mask }),
     decode: (list) => decode(Array.from(list).flatMap((id) => texts.get(id) ?? [])),
   };
 }
