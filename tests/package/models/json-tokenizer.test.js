@@ -95,7 +95,7 @@ describe('decoders', () => {
     [{ type: 'Strip', content: ' ', start: 0, stop: 2 }, [' a   '], ' a '],
   ]) {
     test(`${part?.type}: ${pieces}`, () => {
-      assert.equal(models.decoderOf(part && fields(part))(pieces), expected);
+      assert.equal(models.decoderOf(part && fields(part)).decode(pieces), expected);
     });
   }
 }); // prettier-ignore

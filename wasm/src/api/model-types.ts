@@ -68,6 +68,12 @@ export interface Tokenizer {
   /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
   decode(ids: ArrayLike<number>): string;
   /**
+   * The bytes of UTF-8 that a token adds in the middle of a text, which need not be whole letters. Undefined for control tokens, and for
+   * numbers of no token. Constraints need it: without it they are refused. Tokenizers out of files have it, unless they are of the
+   * kind WordPiece or have a decoder whose tokens change each other's text.
+   */
+  bytesOf?(id: number): Uint8Array | undefined;
+  /**
    * The token with which encode() begins a text, if it does. It is dropped from a text that goes on in a session; without
    * this field the model reads what encode() gives. Tokenizers out of files and those of {@link huggingFaceTokenizer} have it.
    */

@@ -22,6 +22,10 @@ export const bytesOfText = (text: string): Uint8Array => encoder.encode(text);
 export const textOfBytes = (bytes: Iterable<number>): string =>
   decoder.decode(Uint8Array.from(bytes));
 
+/** The UTF-8 of a text; undefined where it has half a surrogate pair, which has none. */
+export const wholeBytesOf = (text: string | undefined): Uint8Array | undefined =>
+  text === undefined || /\p{Surrogate}/u.test(text) ? undefined : encoder.encode(text);
+
 /** The bytes of a text, each as its letter. */
 export const lettersOfText = (text: string): string[] =>
   Array.from(encoder.encode(text), (byte) => letters[byte] ?? '');

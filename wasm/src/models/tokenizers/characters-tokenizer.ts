@@ -3,6 +3,7 @@
 import type { Tokenizer } from '../../api/model-types.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
+import { wholeBytesOf } from './byte-letters.js';
 import { withOwnTokens } from './own-tokens.js';
 import { withoutEscape } from './special.js';
 import { replacement } from './text-stream.js';
@@ -43,6 +44,7 @@ export function charactersTokenizer(
     encodeBare: (text, escape = '') => encode(withoutEscape(text, escape)),
     controls: [],
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
+    bytesOf: (id) => wholeBytesOf(list[id]),
   };
   return withOwnTokens(tokenizer, 'characters', list);
 }

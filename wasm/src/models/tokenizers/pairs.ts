@@ -40,6 +40,12 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
       (text) => ids.get(text) ?? Array.from(text).flatMap((letter) => ids.get(letter) ?? []),
     );
   };
+  /** The bytes of a token, each letter one of them, or its UTF-8 where it is written as it is. */
+  const bytesOfToken = (id: number): number[] =>
+    Array.from(texts()[id] ?? '').flatMap((letter) => {
+      const byte = asWritten.has(id) ? undefined : byteOfLetter(letter);
+      return byte ?? [...bytesOfText(letter)];
+    });
   return {
     ...framed(pairs, (part) => {
       const ids: number[] = [];
@@ -52,12 +58,9 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
       textOfBytes(
         Array.from(list)
           .filter((id) => !isControl(id))
-          .flatMap((id) =>
-            Array.from(texts()[id] ?? '').flatMap((letter) => {
-              const byte = asWritten.has(id) ? undefined : byteOfLetter(letter);
-              return byte ?? [...bytesOfText(letter)];
-            }),
-          ),
+          .flatMap(bytesOfToken),
       ),
+    bytesOf: (id) =>
+      isControl(id) || texts()[id] === undefined ? undefined : Uint8Array.from(bytesOfToken(id)),
   };
 }

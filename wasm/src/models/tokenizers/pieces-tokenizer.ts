@@ -3,6 +3,7 @@
 import type { Tokenizer } from '../../api/model-types.js';
 import { QkvError } from '../../api/errors.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
+import { wholeBytesOf } from './byte-letters.js';
 import { withOwnTokens } from './own-tokens.js';
 import { withoutEscape } from './special.js';
 import { replacement } from './text-stream.js';
@@ -53,6 +54,7 @@ export function piecesTokenizer(pieces: readonly string[], fn: string): Tokenize
     encodeBare: (text, escape = '') => encode(withoutEscape(text, escape)),
     controls: [],
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
+    bytesOf: (id) => wholeBytesOf(list[id]),
   };
   return withOwnTokens(tokenizer, 'pieces', list);
 }

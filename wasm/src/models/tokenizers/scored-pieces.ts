@@ -1,7 +1,7 @@
 // Tokenizers by scored pieces, as SentencePiece's BPE (Kudo and Richardson 2018): of llama2.c, and of GGUF files of the kind
 // 'llama'. A letter that is no piece is spelt in pieces for bytes.
 
-import { byteOfPiece, bytesOfText, textOfBytes } from './byte-letters.js';
+import { byteOfPiece, bytesOfText, textOfBytes, wholeBytesOf } from './byte-letters.js';
 import { type Frame, framed } from './frame.js';
 import { merge } from './merge.js';
 import { once } from './once.js';
@@ -73,6 +73,11 @@ export function piecesTokenizer(pieces: Pieces): Tokenizer {
         for (const each of own) bytes.push(each);
       });
       return textOfBytes(bytes);
+    },
+    bytesOf(id) {
+      const text = isControl(id) ? undefined : pieces.texts()[id];
+      const byte = text === undefined ? undefined : byteOfPiece(text);
+      return byte === undefined ? wholeBytesOf(text) : Uint8Array.of(byte);
     },
   };
 }

@@ -1,7 +1,7 @@
 // Tokenizers of GGUF files of the kind 't5': SentencePiece's unigram model, with its rules for letters.
 
 import type { Tokenizer } from '../../api/model-types.js';
-import { bytesOfText, textOfBytes } from './byte-letters.js';
+import { bytesOfText, textOfBytes, wholeBytesOf } from './byte-letters.js';
 import type { CharMap } from './char-map.js';
 import { type Frame, framed } from './frame.js';
 import { once } from './once.js';
@@ -62,5 +62,6 @@ export function unigramTokenizer(given: UnigramPieces): Tokenizer {
       const spaced = text.replaceAll(mark, ' ');
       return addsSpace && isFirst ? spaced.replace(/^ /, '') : spaced;
     },
+    bytesOf: (id) => (isControl(id) ? undefined : wholeBytesOf(texts()[id]?.replaceAll(mark, ' '))),
   };
 }

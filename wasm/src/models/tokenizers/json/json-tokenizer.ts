@@ -78,7 +78,7 @@ function make(fields: Fields): Tokenizer {
   );
   const added = addedTokens(fields);
   const { encoderBy, begin, before, after, pair } = encoderOf(fields, encodeWord);
-  const decode = decoderOf(fields.part('decoder'));
+  const { decode, bytesOf } = decoderOf(fields.part('decoder'));
   const texts = new Map(Array.from(ids, ([text, id]) => [id, text]));
   for (const { id, text, isSpecial } of added) {
     if (isSpecial) texts.delete(id);
@@ -96,6 +96,12 @@ function make(fields: Fields): Tokenizer {
     ...(pair && { encodePair: pairEncoder(pair, bare) }),
     ...(mask !== undefined && { mask }),
     decode: (list) => decode(Array.from(list).flatMap((id) => texts.get(id) ?? [])),
+    ...(bytesOf && {
+      bytesOf(id) {
+        const text = texts.get(id);
+        return text === undefined ? undefined : bytesOf(text);
+      },
+    }),
   };
 }
 

@@ -1,0 +1,140 @@
+// A generation that is bound to a constraint.
+
+import type { Constraint } from '../../api/constraint-types.js';
+import { QkvError } from '../../api/errors.js';
+import { isRecord } from '../../arguments/values.js';
+import type { ModelSpec } from '../model-state.js';
+import { hasNoTokenizer } from '../text.js';
+import { checkedConstraint } from './checked.js';
+import { Masks } from './masks.js';
+import { type Vocabulary, vocabularyOf } from './vocabulary.js';
+import type { Place } from './walker.js';
+
+/** Bytes of the text that a message quotes. */
+const quoted = 40;
+
+/** The masks that were made for a constraint, which go with it. A copy of it in a worker has its own. */
+const kept = new WeakMap<object, Masks>();
+
+function masksOf(fn: string, constraint: unknown, vocabulary: Vocabulary): Masks {
+  const known = isRecord(constraint) ? kept.get(constraint) : undefined;
+  if (known?.vocabulary === vocabulary) return known;
+  const masks = new Masks(fn, checkedConstraint(fn, constraint), vocabulary);
+  kept.set(constraint as object, masks);
+  return masks;
+}
+
+/** Bytes for a message: as letters where they can be seen. */
+const letterOf = (byte: number): string =>
+  byte > 0x20 && byte < 0x7f
+    ? String.fromCharCode(byte)
+    : `<${byte.toString(16).toUpperCase().padStart(2, '0')}>`;
+
+/**
+ * Where a generation is in its constraint. The text is what its tokens add, by `bytesOf` of the tokenizer, from the first
+ * token on; the prompt is no part of it.
+ */
+export class ConstraintState {
+  readonly #fn: string;
+  readonly #masks: Masks;
+  /** Tokens that end the text, inside the vocabulary. */
+  readonly #ends: ReadonlySet<number>;
+  readonly #mask: Int32Array;
+  #place: Place;
+  /** The last bytes of the text. */
+  #said: number[] = [];
+  #isEnded = false;
+
+  /**
+   * @throws {@link QkvError} `invalid_argument` for a constraint that is none or has no text, `unsupported` for a tokenizer without bytes of
+   * its tokens and for rules that cannot be followed
+   */
+  constructor(fn: string, spec: ModelSpec, constraint: Constraint, ends: readonly number[]) {
+    const { tokenizer, config } = spec;
+    if (!tokenizer)
+      throw hasNoTokenizer(fn, spec, 'constraint is given', 'a tokenizer, to know what tokens say');
+    this.#fn = fn;
+    this.#masks = masksOf(fn, constraint, vocabularyOf(fn, tokenizer, config.vocabulary));
+    this.#ends = new Set(ends.filter((id) => id >= 0 && id < config.vocabulary));
+    this.#mask = new Int32Array(this.#masks.words);
+    this.#place = this.#masks.walker.begin();
+  }
+
+  /** Whether the text is whole, and nothing may follow. */
+  get isOver(): boolean {
+    return this.#isEnded || (this.#place.isEnd && this.#place.states.length === 0);
+  }
+
+  /**
+   * The tokens that may come next: bit t % 32 of word t / 32 is token t. Tokens that end the text may come where the text may end.
+   * The array belongs to this object, which writes the next mask into it.
+   *
+   * @throws {@link QkvError} `unsupported` if there is none, and the text is not over
+   */
+  mask(): Int32Array {
+    const mask = this.#mask;
+    if (this.#isEnded) return mask.fill(0);
+    this.#place = this.#masks.current(this.#place);
+    mask.set(this.#masks.of(this.#place));
+    const canEnd = this.#place.isEnd;
+    for (const id of this.#ends) {
+      const bit = 1 << (id & 31);
+      const word = mask[id >> 5] ?? 0;
+      mask[id >> 5] = canEnd ? word | bit : word & ~bit;
+    }
+    if (!this.isOver && !mask.some((word) => word !== 0)) this.#isStuck();
+    return mask;
+  }
+
+  /**
+   * The text goes on with this token.
+   *
+   * @throws {@link QkvError} `invalid_argument` for one that mask() does not have; nothing changes then
+   */
+  push(id: number): void {
+    if (this.#isEnded) this.#refuse(id, 'no token, because the text is over');
+    this.#place = this.#masks.current(this.#place);
+    if (this.#ends.has(id)) {
+      if (!this.#place.isEnd) this.#refuse(id, 'a text that may end here');
+      this.#isEnded = true;
+      return;
+    }
+    const { walker, vocabulary } = this.#masks;
+    const bytes = id >= 0 && id < vocabulary.count ? vocabulary.bytesOf(id) : undefined;
+    if (!bytes || bytes.length === 0) this.#refuse(id, 'a token with a text');
+    let place: Place | null = this.#place;
+    for (const byte of bytes) {
+      place = walker.step(place, walker.classOf[byte] ?? 0);
+      if (!place) this.#refuse(id, 'a token of mask()');
+    }
+    this.#place = place;
+    this.#said = [...this.#said, ...bytes].slice(-quoted);
+  }
+
+  #where(): string {
+    const said = new TextDecoder().decode(Uint8Array.from(this.#said));
+    return said === '' ? 'at the beginning of the text' : `after ${JSON.stringify(said)}`;
+  }
+
+  #refuse(id: number, expected: string): never {
+    throw new QkvError(
+      'invalid_argument',
+      `${this.#fn}: token ${id} ${this.#where()} is not in the constraint, expected ${expected}`,
+    );
+  }
+
+  #isStuck(): never {
+    const { walker } = this.#masks;
+    const bytes = Array.from({ length: 256 }, (_, byte) => byte).filter(
+      (byte) => walker.step(this.#place, walker.classOf[byte] ?? 0) !== null,
+    );
+    const may = bytes.slice(0, 16).map(letterOf).join(' ') + (bytes.length > 16 ? ' ...' : '');
+    const and = this.#place.isEnd
+      ? ', or the end of the text, for which the model has no token'
+      : '';
+    throw new QkvError(
+      'unsupported',
+      `${this.#fn}: no token of the vocabulary can go on with the text ${this.#where()}, where the constraint has ${may}${and}`,
+    );
+  }
+}

@@ -1,0 +1,141 @@
+// Which tokens may come at a place of a constraint. What stays inside the rule of a configuration is the same wherever that rule was
+// called, so it is found once for each state, with the nodes of the vocabulary at which the rule ends; from these on the calls
+// around it decide, token by token (as in XGrammar, Dong et al. 2024).
+
+import type { Constraint } from '../../api/constraint-types.js';
+import type { Vocabulary } from './vocabulary.js';
+import { deepest, type Place, Walker } from './walker.js';
+
+/** What a state allows by itself. */
+interface Inside {
+  /** Tokens that its rule allows up to its end. */
+  readonly mask: Int32Array;
+  /** Nodes at which the rule may end, less that of no bytes. */
+  readonly exits: readonly number[];
+  /** The deepest calls that were met, and what these need to their end. */
+  readonly reach: number;
+}
+
+/** Masks of places, and of states, that are kept. */
+const [mostMasks, mostInside] = [64, 256];
+
+/** A map that forgets what was not asked for longest. */
+class Recent<K, V> {
+  readonly #most: number;
+  readonly #values = new Map<K, V>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(key: K, make: () => V): V {
+    const value = this.#values.get(key) ?? make();
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    if (this.#values.size > this.#most) {
+      for (const oldest of this.#values.keys()) {
+        this.#values.delete(oldest);
+        break;
+      }
+    }
+    return value;
+  }
+
+  clear(): void {
+    this.#values.clear();
+  }
+}
+
+/** The masks of a constraint for a vocabulary. Bit t % 32 of word t / 32 is token t. */
+export class Masks {
+  readonly walker: Walker;
+  readonly vocabulary: Vocabulary;
+  readonly words: number;
+  readonly #places = new Recent<Place, Int32Array>(mostMasks);
+  readonly #inside = new Recent<number, Inside>(mostInside);
+  /** The places on the way to a node. */
+  readonly #way: Place[] = [];
+  /** Classes of the bytes of the nodes. */
+  readonly #classes: Uint8Array;
+
+  constructor(fn: string, constraint: Constraint, vocabulary: Vocabulary) {
+    this.walker = new Walker(fn, constraint);
+    this.vocabulary = vocabulary;
+    this.words = Math.ceil(vocabulary.count / 32);
+    const { classOf } = this.walker;
+    this.#classes = vocabulary.bytes.map((byte) => classOf[byte] ?? 0);
+  }
+
+  /** The same place, after what is kept was made less where it was too much. */
+  current(place: Place): Place {
+    if (this.walker.isFull) {
+      this.walker.forget();
+      this.#places.clear();
+    }
+    return this.walker.current(place);
+  }
+
+  /** The tokens that may come at a place. Not to be changed. */
+  of(place: Place): Int32Array {
+    return this.#places.get(place, () => this.#make(place));
+  }
+
+  #make(place: Place): Int32Array {
+    const mask = new Int32Array(this.words);
+    place.frames.forEach((frame, i) => {
+      const state = place.states[i] ?? 0;
+      const { mask: own, exits, reach } = this.#insideOf(state);
+      if (frame.depth + reach > deepest) {
+        // So deep that some of what the rule calls is not allowed any more.
+        this.#walk(0, this.walker.alone(frame, state), mask);
+        return;
+      }
+      own.forEach((bits, word) => {
+        mask[word] = (mask[word] ?? 0) | bits;
+      });
+      const after = exits.length > 0 ? this.walker.after(frame) : undefined;
+      if (after) for (const node of exits) this.#walk(node, after, mask);
+    });
+    return mask;
+  }
+
+  #insideOf(state: number): Inside {
+    return this.#inside.get(state, () => {
+      const mask = new Int32Array(this.words);
+      const exits: number[] = [];
+      const reach = this.#walk(0, this.walker.alone(this.walker.root, state), mask, exits);
+      return { mask, exits, reach };
+    });
+  }
+
+  /** Sets the bits of the tokens below a node that the rules allow from a place on. Returns the deepest reach of the places met. */
+  #walk(node: number, from: Place, mask: Int32Array, exits?: number[]): number {
+    const { depths, skips, firsts, tokens } = this.vocabulary;
+    const { walker } = this;
+    const [classes, way] = [this.#classes, this.#way];
+    let { reach } = from;
+    way[depths[node] ?? 0] = from;
+    const end = skips[node] ?? 0;
+    for (let at = node + 1; at < end;) {
+      const depth = depths[at] ?? 0;
+      const before = way[depth - 1] as Place;
+      const byteClass = classes[at] ?? 0;
+      let place = before.next[byteClass];
+      if (place === undefined) place = walker.step(before, byteClass);
+      if (place === null) {
+        at = skips[at] ?? end;
+        continue;
+      }
+      way[depth] = place;
+      if (place.reach > reach) ({ reach } = place);
+      if (exits && place.isEnd) exits.push(at);
+      at += 1;
+      const last = firsts[at] ?? 0;
+      for (let i = firsts[at - 1] ?? 0; i < last; i += 1) {
+        const token = tokens[i] ?? 0;
+        mask[token >> 5] = (mask[token >> 5] ?? 0) | (1 << (token & 31));
+      }
+    }
+    return reach;
+  }
+}
