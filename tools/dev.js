@@ -13,6 +13,7 @@ const alias = [
   { find: 'qkv/models', replacement: sourceOf('entries/models') },
   { find: 'qkv/train', replacement: sourceOf('entries/train') },
   { find: 'qkv/spectra', replacement: sourceOf('entries/spectra') },
+  { find: 'qkv/constraints', replacement: sourceOf('entries/constraints') },
   { find: 'qkv-files', replacement: sourceOf('load/files-external') },
 ];
 

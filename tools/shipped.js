@@ -26,6 +26,7 @@ export const programs = {
   'thread.js': 1_000,
   'train.js': 11_000,
   'spectra.js': 2_500,
+  'constraints.js': 24_600,
   'worker.js': 17_000,
   'worker-host.js': 4_500,
   'models-host.js': 4_500,
@@ -49,6 +50,8 @@ const declarations = [
   ...['array-types.d.ts', 'engine-types.d.ts', 'attention-types.d.ts'],
   ...['layer-types.d.ts', 'operator-types.d.ts', 'option-types.d.ts'],
   ...[
+    'constraint-types.d.ts',
+    'constraints.d.ts',
     'inspect-types.d.ts',
     'logit-types.d.ts',
     'model-config.d.ts',
@@ -76,8 +79,8 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 
 /** The guides, to which the README leads. */
 const guides = [
-  ...['attention', 'bundlers', 'circuit', 'comparison', 'comparison.zh-CN', 'conventions'],
-  ...['encoder-decoder', 'microscope', 'model-files', 'models', 'spectra', 'training'],
+  ...['attention', 'bundlers', 'circuit', 'comparison', 'comparison.zh-CN', 'constraints'],
+  ...['conventions', 'encoder-decoder', 'microscope', 'model-files', 'models', 'spectra', 'training'],
   ...['versions', 'worked-example', 'workers'],
 ];
 

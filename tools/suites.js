@@ -202,6 +202,7 @@ async function packageSuites(full) {
     'tests/package/train/*.test.js',
     'tests/package/spectra/*.test.js',
     'tests/package/models/*.test.js',
+    'tests/package/constraints/*.test.js',
   );
   const reference = await files('tests/reference/**/*.test.js');
   const relaxed = { flags: relaxedFlags };

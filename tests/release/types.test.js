@@ -90,6 +90,7 @@ const exported = {
     OwnedNumbers PcaOptions PrincipalComponents ProductOptions ProjectedComponents QkvError QkvErrorCode
     SingularValueOptions SingularVectors Spectra SpectraInitOptions Tensor Variant array init random
     toNested zeros`,
+  './constraints': `Constraint ConstraintRule JsonSchemaOptions QkvError QkvErrorCode jsonSchema regularExpression`,
   './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEmbedOptions AsyncEngineInfo
     AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
     AsyncOptions AsyncQkv AsyncSession AsyncSweepOptions AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle

@@ -22,6 +22,7 @@ const weigh = (file) => `${(gzipped(readFileSync(file)) / 1000).toFixed(1)} kB g
 const entries = {
   errors: 'api/errors',
   inline: 'entries/inline',
+  constraints: 'entries/constraints',
   thread: 'entries/thread',
   worker: 'entries/worker',
   'worker-host': 'entries/worker-host',
@@ -38,7 +39,7 @@ const chunks = ['core', 'language'];
 /** The declarations: those of entries, and of the types that they export. */
 const declarations = [
   ...['entries/index', 'entries/models', 'entries/train', 'entries/spectra', 'entries/worker'],
-  ...['entries/worker-host', 'entries/models-host'],
+  ...['entries/worker-host', 'entries/models-host', 'entries/constraints'],
   ...[
     'api/types',
     'api/array-types',
@@ -48,6 +49,7 @@ const declarations = [
     'api/operator-types',
     'api/spectra-types',
     'api/option-types',
+    'api/constraint-types',
     'api/model-config',
     'api/inspect-types',
     'api/chat-types',

@@ -17,6 +17,7 @@ const tables = [
       'wasm/docs/training.md': 'Training',
       'wasm/docs/spectra.md': 'Spectra',
       'wasm/docs/models.md': 'Language models',
+      'wasm/docs/constraints.md': 'Constraints',
       'wasm/docs/microscope.md': 'A microscope for models',
       'wasm/docs/circuit.md': 'A circuit, step by step',
       'wasm/docs/model-files.md': 'Model files',

@@ -10,7 +10,7 @@ const at = (path) => join(root, path);
 
 export default {
   name: 'qkv',
-  entryPoints: ['index', 'models', 'train', 'spectra', 'worker'].map((name) =>
+  entryPoints: ['index', 'models', 'train', 'constraints', 'spectra', 'worker'].map((name) =>
     at(`wasm/src/entries/${name}.ts`),
   ),
   tsconfig: at('wasm/tsconfig.json'),

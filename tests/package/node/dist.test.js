@@ -51,6 +51,7 @@ const beside = {
   'models.js': ['./core.js', './language.js'],
   'train.js': ['./core.js', './language.js'],
   'spectra.js': ['./core.js'],
+  'constraints.js': ['./errors.js'],
   'worker.js': ['./errors.js'],
   'worker-host.js': ['./errors.js', './index.js'],
   'models-host.js': ['./errors.js', './index.js', './models.js'],

@@ -12,6 +12,7 @@ const holders = {
   'qkv/models': ['functions', 'LanguageModel'],
   'qkv/train': ['functions', 'TrainQkv', 'Trainer<LanguageModel>', 'LanguageModel', 'Seq2Seq'],
   'qkv/spectra': ['functions', 'Spectra'],
+  'qkv/constraints': ['functions'],
   'qkv/worker': [
     ...['functions', 'AsyncQkv', 'AsyncMultiHeadAttention', 'AsyncTransformerBlock'],
     ...['AsyncLinearLayer', 'AsyncLanguageModel', 'AsyncKvCache', 'AsyncTensor', 'AsyncSession'],

@@ -134,7 +134,7 @@ export class ConstraintState {
       : '';
     throw new QkvError(
       'unsupported',
-      `${this.#fn}: no token of the vocabulary can go on with the text ${this.#where()}, where the constraint has ${may}${and}`,
+      `${this.#fn}: no token of the vocabulary can go on with the text ${this.#where()}, where the constraint has ${may}${and}; expected a vocabulary that has it`,
     );
   }
 }
