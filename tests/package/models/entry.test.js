@@ -139,10 +139,11 @@ test('models: nothing that is private can be reached on a model or a session', a
   const methods = [
     ...['forward', 'session', 'generate', 'loss', 'embed', 'score', 'fillMask', 'save'],
     ...['attribute', 'sweep', 'headScores', 'normWeights', 'lens'],
+    ...['chat', 'chatPrompt', 'encode', 'decode'],
   ];
   const fields = [
     ...['config', 'parameterCount', 'bytes', 'format', 'tokenizer', 'tokenizerProblem'],
-    ...['pooling', 'ignored'],
+    ...['pooling', 'ignored', 'chatTemplates'],
   ];
   assert.deepEqual(namesOf(model), [...methods, ...fields, tag, ...dispose].sort());
   const own = ['length', 'capacity', 'bytes', 'truncate', tag, ...dispose];

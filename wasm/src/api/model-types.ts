@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatPrompt, ChatPromptOptions, ChatTemplates } from './chat-types.js';
+import type { Constraint } from './constraint-types.js';
 import type { SamplingOptions } from './sampling-types.js';
 import type { Alternative, FinishReason, Generation } from './generation-types.js';
 import type {
@@ -481,6 +482,11 @@ export interface GenerateOptions {
    * workers, which no function reaches.
    */
   mask?: ((answer: Int32Array) => ArrayLike<number> | undefined) | undefined;
+  /**
+   * What the answer has to be: `jsonSchema(…)` or `regularExpression(…)` of `qkv/constraints`. Only tokens with which it can still
+   * become that are chosen; when nothing can follow, generation ends with `'stop'`. It needs a tokenizer with `bytesOf`.
+   */
+  constraint?: Constraint | undefined;
   /** How many of the likeliest tokens are told with each token, by the logits themselves: at most 1000. Default 0. */
   topLogprobs?: number | undefined;
   /**

@@ -7,6 +7,8 @@ import type { Input } from '../../arguments/arrays.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, reading } from '../../arguments/values.js';
 import type { Call } from '../../memory/call.js';
+import { ConstraintState } from '../constraint/constraint-state.js';
+import type { ModelSpec } from '../model-state.js';
 import { choiceIn, type LogitBias, logitBiasOf } from '../sampling-options.js';
 import { fn, tokenListOf } from './token-lists.js';
 
@@ -21,6 +23,8 @@ export interface ChoiceRules {
   readonly bias: LogitBias | undefined;
   readonly forced: readonly number[];
   readonly mask: Mask | undefined;
+  /** Where a generation begins in its constraint, if it has one. */
+  readonly constrained: (() => ConstraintState) | undefined;
   /** Alternatives of each token that are told. */
   readonly told: number;
 }
@@ -36,8 +40,17 @@ function biasOf(vocabulary: number, { logitBias, banned }: GenerateOptions): Log
   };
 }
 
-export function choiceRulesOf(vocabulary: number, taken: GenerateOptions): ChoiceRules {
-  const { forced, mask, topLogprobs = 0 } = taken;
+export function choiceRulesOf(
+  spec: ModelSpec,
+  taken: GenerateOptions,
+  ends: readonly number[],
+): ChoiceRules {
+  const { vocabulary } = spec.config;
+  const { forced, mask, topLogprobs = 0, constraint } = taken;
+  const begin =
+    constraint === undefined ? undefined : () => new ConstraintState(fn, spec, constraint, ends);
+  // For what is wrong with it.
+  begin?.();
   if (mask !== undefined && typeof mask !== 'function') {
     throw new QkvError(
       'invalid_argument',
@@ -46,7 +59,7 @@ export function choiceRulesOf(vocabulary: number, taken: GenerateOptions): Choic
   }
   checkInteger(fn, 'topLogprobs', topLogprobs, 0, Math.min(vocabulary, mostTold));
   return {
-    ...{ vocabulary, mask, told: topLogprobs },
+    ...{ vocabulary, mask, told: topLogprobs, constrained: begin },
     bias: biasOf(vocabulary, taken),
     forced: tokenListOf('forced', forced, vocabulary, mostForced) ?? [],
   };
@@ -77,15 +90,23 @@ function masked(mask: Mask, answer: readonly number[], vocabulary: number): Int3
 /** What each choice of one generation is given. */
 export class Choices {
   readonly #rules: ChoiceRules;
+  readonly #constraint: ConstraintState | undefined;
   readonly #answer: number[] = [];
 
   constructor(rules: ChoiceRules) {
     this.#rules = rules;
+    this.#constraint = rules.constrained?.();
+  }
+
+  /** Whether the answer is whole, and nothing may follow. */
+  get isOver(): boolean {
+    return this.#constraint?.isOver ?? false;
   }
 
   /** A token that was chosen. */
   push(id: number): void {
     this.#answer.push(id);
+    this.#constraint?.push(id);
   }
 
   /** The next choice, as an argument of a call. */
@@ -98,7 +119,11 @@ export class Choices {
   #allowed(): Int32Array | undefined {
     const { forced, mask, vocabulary } = this.#rules;
     const next = forced[this.#answer.length];
-    if (next !== undefined) return bitsOf([next], vocabulary);
-    return mask && masked(mask, this.#answer, vocabulary);
+    const own =
+      next === undefined
+        ? mask && masked(mask, this.#answer, vocabulary)
+        : bitsOf([next], vocabulary);
+    const bound = this.#constraint?.mask();
+    return own && bound ? own.map((word, i) => word & (bound[i] ?? 0)) : (own ?? bound);
   }
 }

@@ -30,8 +30,8 @@ class Telling {
     this.#texts = new StreamedText(fn, state.spec, request.stops, saidIn(state, request.prompt));
   }
 
-  /** The token as callers have it; with a reason it is the last. */
-  token({ topLogprobs: top, ...chosen }: Chosen): Token {
+  /** The token as callers have it; with a reason it is the last. `isOver`: whether nothing may follow it. */
+  token({ topLogprobs: top, ...chosen }: Chosen, isOver: boolean): Token {
     const { ends, most, maxTokens } = this.#request;
     this.#count += 1;
     const topLogprobs = top?.map((each): Alternative => ({
@@ -44,7 +44,7 @@ class Telling {
       : this.#texts.push(chosen.id);
     const isFull = this.#count >= most;
     const atMost: FinishReason = most === maxTokens ? 'length' : 'room';
-    const finishReason = isEnd || isStopped ? 'stop' : isFull ? atMost : undefined;
+    const finishReason = isEnd || isStopped || isOver ? 'stop' : isFull ? atMost : undefined;
     return {
       ...chosen,
       text: finishReason && !isStopped ? text + this.#texts.end() : text,
@@ -94,7 +94,7 @@ async function* tokens(
       unread = undefined;
       hasBegun = true;
       ids = Int32Array.of(chosen.id);
-      const token = telling.token(chosen);
+      const token = telling.token(chosen, passes.isOver);
       // Not before: a tokenizer may have thrown.
       unread = ids;
       ending.reason = token.finishReason;

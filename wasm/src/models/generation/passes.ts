@@ -53,6 +53,11 @@ export class Passes {
     return this.isAlive && this.#session.length < this.#session.capacity;
   }
 
+  /** Whether nothing may follow the token that was chosen last. */
+  get isOver(): boolean {
+    return this.#choices.isOver;
+  }
+
   /** Leaves the session as it was before the first pass. */
   forget(): void {
     if (this.isAlive && this.#session.length > this.#before)

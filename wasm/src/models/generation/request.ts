@@ -20,7 +20,17 @@ import { fn, mostStops, tokenListOf } from './token-lists.js';
 const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty'],
   ...['frequencyPenalty', 'presencePenalty', 'seed', 'stop', 'stopTokens', 'topLogprobs'],
-  ...['logitBias', 'banned', 'forced', 'mask', 'session', 'inspect', 'signal', 'plain'],
+  ...[
+    'logitBias',
+    'banned',
+    'forced',
+    'mask',
+    'constraint',
+    'session',
+    'inspect',
+    'signal',
+    'plain',
+  ],
   ...['read', 'edit'],
 ] as const;
 
@@ -116,7 +126,7 @@ export function requestOf(
 ): GenerateRequest {
   const taken = takeOptions(fn, 'options', options, names);
   const { maxTokens, session, signal, plain = false } = taken;
-  const { config, tokenizer, ends } = state.spec;
+  const { config, tokenizer } = state.spec;
   checkTokenLogits(fn, state.spec);
   const stops = stopsOf(taken.stop);
   if (stops.length > 0 && !tokenizer)
@@ -129,6 +139,7 @@ export function requestOf(
   if (sessionState) checkInteger(fn, 'the batch of session', sessionState.batch, 1, 1);
   const first = promptOf(state, given, sessionState, taken);
   const again = typeof given === 'string' ? given : first.prompt;
+  const ends = tokenListOf('stopTokens', taken.stopTokens, config.vocabulary) ?? state.spec.ends;
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
   const { inspect, read, edit } = taken;
@@ -137,8 +148,8 @@ export function requestOf(
     ...first,
     again: () => promptOf(state, again, sessionState, taken),
     sampling: samplingOf(fn, { seed: drawnSeed(), ...taken }),
-    rules: choiceRulesOf(config.vocabulary, taken),
-    ends: tokenListOf('stopTokens', taken.stopTokens, config.vocabulary) ?? ends,
+    rules: choiceRulesOf(state.spec, taken, ends),
+    ends,
     asked: { inspect: places.inspect, read: places.read },
     edits: editsOf(fn, edit, config, { ...pass, isOpen: true }),
     ...{ stops, session: sessionState, length: sessionState?.length ?? 0, signal, maxTokens },
