@@ -124,21 +124,20 @@ describe('ConstraintState: random tokens never leave a schema', () => {
   ]) {
     test(`1,000 seeds, ${what}`, (t) => {
       let whole = 0;
+      const all = names.map((name, i) => ({
+        name,
+        judge: judgeOf(schemas[name]),
+        constraint: jsonSchema(schemas[name], { whitespace: ['none', 'single', 'free'][i % 3] }),
+      }));
       for (let seed = 0; seed < 1000; seed += 1) {
-        const name = names[seed % names.length];
-        const constraint = jsonSchema(schemas[name], {
-          whitespace: ['none', 'single', 'free'][seed % 3],
-        });
+        const { name, judge, constraint } = all[seed % all.length];
         const text = generated(constraint, vocabulary, seed, 120);
         if (text.isWhole) {
           whole += 1;
           const decoded = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
             text.bytes,
           );
-          assert.ok(
-            judgeOf(schemas[name])(JSON.parse(decoded)),
-            `${name}, seed ${seed}: ${decoded}`,
-          );
+          assert.ok(judge(JSON.parse(decoded)), `${name}, seed ${seed}: ${decoded}`);
           assert.ok(acceptorOf(constraint)(text.bytes));
         } else {
           // What was said is the begin of a document of the schema.
@@ -218,7 +217,7 @@ describe('ConstraintState', () => {
     state.push(0);
     expectThrows(() => state.mask(), 'generate', 'unsupported', 'after "a"', 'has c d');
     expectThrows(
-      () => make(/[^\x01-\x20a-z]?é/, []).mask(),
+      () => make('[\\0!-_]?é', []).mask(),
       'generate',
       'unsupported',
       'at the beginning of the text',
@@ -341,12 +340,12 @@ describe('ConstraintState: refused', () => {
   } // prettier-ignore
 
   test('rules that say the same in too many ways', () => {
-    // S: a S? S?, which after n letters can be split in more and more ways.
+    // S: a | a S b | a S c, which after n letters has 2^n ways to go on.
     const S = {
-      states: 4,
-      edges: Int32Array.of(0, 97, 97, 1),
-      calls: Int32Array.of(1, 0, 2, 2, 0, 3),
-      accepting: Int32Array.of(1, 2, 3),
+      states: 5,
+      edges: Int32Array.of(0, 97, 97, 1, 2, 98, 98, 4, 3, 99, 99, 4),
+      calls: Int32Array.of(1, 0, 2, 1, 0, 3),
+      accepting: Int32Array.of(1, 4),
     };
     const state = stateOf(tokenizerOf(['a'.repeat(30), 'a']), 2, { type: good.type, rules: [S] });
     expectThrows(() => {

@@ -100,6 +100,62 @@ describe('decoders', () => {
   }
 }); // prettier-ignore
 
+describe('bytes that a piece adds in the middle of a text', () => {
+  const chain = (...decoders) => ({ type: 'Sequence', decoders });
+  const replace = { type: 'Replace', pattern: { String: '_' }, content: ' ' };
+  const fallback = { type: 'ByteFallback' };
+  const fuse = { type: 'Fuse' };
+  const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 };
+  const llama = chain(replace, fallback, fuse, strip);
+  for (const [part, piece, expected] of [
+    [{ type: 'ByteLevel' }, '\u0120\u00c3', [0x20, 0xc3]],
+    [{ type: 'ByteLevel' }, '\u4e2d', [0xe4, 0xb8, 0xad]],
+    [{ type: 'Metaspace', replacement: '_' }, '_a_', [0x20, 0x61, 0x20]],
+    [llama, '_a', [0x20, 0x61]],
+    [llama, '<0xE4>', [0xe4]],
+    [chain(strip), '  a', [0x20, 0x61]],
+    [chain(fuse, replace), '_', [0x20]],
+    [chain(fuse, strip), ' a', [0x20, 0x61]],
+    [llama, '\ud800', undefined],
+    // What a piece is depends on those beside it.
+    [undefined, 'a'],
+    [{ type: 'WordPiece' }, '##a'],
+    [{ type: 'BPEDecoder' }, 'a</w>'],
+    [chain(fuse, { ...replace, pattern: { String: '__' } }), 'a'],
+    [chain(fuse, { ...replace, pattern: { Regex: '_' } }), 'a'],
+    [chain(fallback, replace), 'a'],
+    [chain(fallback, strip), 'a'],
+    [chain({ type: 'ByteLevel' }, replace), 'a'],
+  ]) {
+    test(`${JSON.stringify(part)}: ${JSON.stringify(piece)}`, () => {
+      const { decode, bytesOf } = models.decoderOf(part && fields(part));
+      const found = bytesOf?.(piece);
+      assert.deepEqual(found && [...found], expected);
+      if (!expected) return;
+      // Between others it adds just these.
+      const all = new TextEncoder().encode(decode(['x', piece, 'y']).slice(1, -1));
+      if (!/\ufffd/.test(new TextDecoder().decode(found))) assert.deepEqual([...all], expected);
+    });
+  }
+  test('of whole files: tokens by their numbers, and none of control tokens', () => {
+    const json = {
+      model: { type: 'BPE', vocab: { a: 0, '<0xE4>': 1 }, merges: [] },
+      decoder: fallback,
+      added_tokens: [
+        { id: 2, content: '<|end|>', special: true },
+        { id: 3, content: '<tool>', special: false },
+      ],
+    };
+    const tokenizer = jsonTokenizer(json);
+    const bytes = [0, 1, 2, 3, 4, -1].map((id) => tokenizer.bytesOf(id));
+    assert.deepEqual(
+      bytes.map((each) => each && [...each]),
+      [[0x61], [0xe4], undefined, [...new TextEncoder().encode('<tool>')], undefined, undefined],
+    );
+    assert.equal('bytesOf' in jsonTokenizer({ ...json, decoder: { type: 'WordPiece' } }), false);
+  });
+}); // prettier-ignore
+
 describe('patterns of Oniguruma', () => {
   for (const [pattern, text, expected] of [
     ["(?i:'s|'T)", "'S's't'\u017f", ["'S", "'s", "'t", "'\u017f"]],

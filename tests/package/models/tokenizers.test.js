@@ -19,6 +19,9 @@ describe('charactersTokenizer', () => {
     assert.equal(tokenizer.decode([9, -1]), '\ufffd\ufffd');
     assert.equal(tokenizer.decode(Int32Array.of(2, 1)), '😀春');
     assert.deepEqual([...tokenizer.encodePlain('春')], [1]);
+    assert.deepEqual([...tokenizer.bytesOf(1)], [0xe6, 0x98, 0xa5]);
+    assert.deepEqual([tokenizer.bytesOf(4), tokenizer.bytesOf(-1)], [undefined, undefined]);
+    assert.equal(charactersTokenizer(['\ud800']).bytesOf(0), undefined);
   });
   test('what it cannot do is refused', () => {
     expectThrows(() => tokenizer.encode('ab'), 'encode', 'invalid_argument', 'the text has "b"');
@@ -198,6 +201,29 @@ describe('openModel: tokenizers of GGUF', () => {
     for (const text of ['hi hi', 'é中 hi', ' hi']) {
       assert.equal(tokenizer.decode([...tokenizer.encode(text)]), text);
     }
+  });
+
+  /** Bytes of tokens, and what they decode to between others that have a text. */
+  const bytesIn = (tokenizer, ids) =>
+    ids.map((id) => {
+      const bytes = tokenizer.bytesOf(id);
+      return bytes && [...bytes];
+    });
+  const utf8 = (text) => [...new TextEncoder().encode(text)];
+
+  test('bytes of tokens: what each adds in the middle of a text, and none of those that are no text', async () => {
+    const { tokenizer } = await tokenizerOf(llama);
+    assert.deepEqual(
+      bytesIn(tokenizer, [0, 1, 2, 3 + 0xe4, idOf('\u2581'), idOf('\u2581hi'), idOf('<turn>'), 10_000]),
+      [undefined, undefined, undefined, [0xe4], [0x20], utf8(' hi'), undefined, undefined],
+    );
+    const pairs = (await tokenizerOf({ ...gpt2, pre: gguf.text('qwen2') })).tokenizer;
+    const text = "x hello 中文 é 😀\n12 I'LL";
+    const ids = [...pairs.encode(text)];
+    assert.deepEqual(bytesIn(pairs, ids).flat(), utf8(text));
+    assert.deepEqual(bytesIn(pairs, [tokens.length - 1, 10 ** 7]), [undefined, undefined]);
+    const hi = [...tokenizer.encode('hi é中 hi')].slice(2);
+    assert.deepEqual(bytesIn(tokenizer, hi).flat(), utf8(' é中 hi'));
   });
 
   test('a word and a piece that no call can spread', async () => {
@@ -453,6 +479,13 @@ describe('openModel: tokenizers of GGUF', () => {
       const { tokenizer } = await of(merged);
       for (const text of ['abc a', 'b', 'fi b<x>', '']) assert.equal(tokenizer.decode([...tokenizer.encode(text)]), text);
     });
+    test('bytes of tokens', async () => {
+      const { tokenizer } = await of();
+      assert.deepEqual(
+        bytesIn(tokenizer, [0, 1, 2, 3, 9, 10, 99]),
+        [undefined, undefined, undefined, [0x20], utf8(' a'), utf8('<x>'), undefined],
+      );
+    });
     test('no tokenizer without a score for each', async () => {
       const { tokenizer, tokenizerProblem } = await of({ scores: list([1], 'f32') });
       assert.equal(tokenizer, undefined);
@@ -543,6 +576,8 @@ describe('openModel: pieces of words out of GGUF', () => {
     const { tokenizer } = await tokenizerOf(bert);
     assert.equal(tokenizer.decode([...tokenizer.encode('UNaffable  a !')]), 'unaffable a !');
     assert.equal(tokenizer.begin, 2);
+    // What a piece adds depends on where it stands.
+    assert.equal('bytesOf' in tokenizer, false);
   });
   test('with capital letters and accents, and without the tokens around, if the file says so', async () => {
     const { tokenizer } = await tokenizerOf({
@@ -595,6 +630,8 @@ describe('openModel: the tokenizer in files of ours', () => {
       assert.deepEqual([...tokenizer.encodePlain(text)], ids, text);
     }
     assert.equal(tokenizer.decode([1, 4, 9, 7]), ' Mary and\ufffd玛丽');
+    assert.equal(new TextDecoder().decode(tokenizer.bytesOf(4)), ' and');
+    assert.equal(tokenizer.bytesOf(9), undefined);
     expectThrows(
       () => tokenizer.encode('Mary or'),
       'encode',

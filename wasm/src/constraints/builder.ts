@@ -6,6 +6,7 @@ import { type Automaton, mostStates, type State, TooLarge, trimmed } from './aut
 import type { CodePoints } from './code-points.js';
 import type { ByteRanges } from './encodings.js';
 import type { Expression } from './expression.js';
+import { end, type LetterGraph, letterGraph } from './letter-graph.js';
 
 /** Sets of states, and states in all of these sets. */
 const [mostSets, mostInSets] = [20_000, 2_000_000];
@@ -22,7 +23,7 @@ interface Open {
 class Builder {
   readonly states: Open[] = [];
   readonly #encode: (set: CodePoints) => ByteRanges[];
-  readonly #encoded = new Map<CodePoints, ByteRanges[]>();
+  readonly #letters = new Map<CodePoints, LetterGraph>();
 
   constructor(encode: (set: CodePoints) => ByteRanges[]) {
     this.#encode = encode;
@@ -108,26 +109,20 @@ class Builder {
     }
   }
 
-  /** The bytes of letters; those with the same last bytes have these states in common. */
+  /** The bytes of one letter. */
   #letter(set: CodePoints, from: number, to: number): void {
-    let encoded = this.#encoded.get(set);
-    if (!encoded) {
-      encoded = this.#encode(set);
-      this.#encoded.set(set, encoded);
+    let graph = this.#letters.get(set);
+    if (!graph) {
+      graph = letterGraph(this.#encode(set));
+      this.#letters.set(set, graph);
     }
-    const ends = new Map<string, number>();
-    for (const ranges of encoded) {
-      let next = to;
-      let key = '';
-      for (let i = ranges.length - 1; i >= 0; i -= 1) {
-        const [low, high] = ranges[i] ?? [0, 0];
-        key += `${low}-${high} `;
-        const known = i === 0 ? from : (ends.get(key) ?? this.state());
-        if (i === 0 || !ends.has(key)) this.states[known]?.edges.push([low, high, next]);
-        if (i > 0) ends.set(key, known);
-        next = known;
-      }
-    }
+    const last = graph.length - 1;
+    const names = graph.map((_, i) => (i === last ? from : this.state()));
+    graph.forEach((edges, i) => {
+      const own = this.states[names[i] ?? from]?.edges;
+      for (const [low, high, next] of edges)
+        own?.push([low, high, next === end ? to : (names[next] ?? to)]);
+    });
   }
 
   #automaton(automaton: Automaton, from: number, to: number): void {

@@ -4,8 +4,8 @@ import { describe } from '../../arguments/values.js';
 import { type Automaton, intersection } from '../automaton.js';
 import { automatonOf } from '../builder.js';
 import { everything, single, without } from '../code-points.js';
-import { inJson, utf8 } from '../encodings.js';
-import { type Expression, Graph, letter, literal, repeat, sequence } from '../expression.js';
+import { inJson } from '../encodings.js';
+import { type Expression, Graph, letter, repeat, sequence } from '../expression.js';
 import { guarded } from '../guarded.js';
 import { expressionOf } from '../pattern.js';
 import { below, countOf, fn, type JsonObject, refuse, wrong } from './reading.js';
@@ -30,8 +30,21 @@ const formats: ReadonlyMap<unknown, string> = new Map([
   ['ipv4', `${byte}(?:\\.${byte}){3}`],
 ]);
 
-const quoted = (value: Expression): Automaton =>
-  automatonOf(sequence(literal('"'), value, literal('"')), utf8);
+const quote = 0x22;
+
+/** The automaton of a value with quotes around it. It stays deterministic, because no value has a quote that is not escaped. */
+function quoted(value: Automaton): Automaton {
+  const end = value.length + 1;
+  const states = value.map(({ edges, isEnd }) => ({
+    edges: [
+      ...edges.map(([low, high, to]) => [low, high, to + 1] as const),
+      ...(isEnd ? [[quote, quote, end] as const] : []),
+    ],
+    ...{ calls: [], isEnd: false },
+  }));
+  const first = { edges: [[quote, quote, 1] as const], calls: [], isEnd: false };
+  return [first, ...states, { edges: [], calls: [], isEnd: true }];
+}
 
 /** What is between the quotes. */
 const valueOf = (expression: Expression): Automaton => automatonOf(expression, inJson);
@@ -76,9 +89,8 @@ export function stringsOf(words: JsonObject, path: string): Automaton {
   const limits = [patternIn(words, path), formatIn(words, path), lengthIn(words, path)].filter(
     (each) => each !== undefined,
   );
-  if (limits.length === 0) return quoted({ is: 'automaton', automaton: valueOf(anyLetters) });
-  const automaton = guarded(`${fn}: the string at ${path}`, () => limits.reduce(intersection));
-  return quoted({ is: 'automaton', automaton });
+  if (limits.length === 0) return quoted(valueOf(anyLetters));
+  return quoted(guarded(`${fn}: the string at ${path}`, () => limits.reduce(intersection)));
 }
 
 /** All strings but these. */
@@ -113,5 +125,5 @@ export function otherStrings(names: readonly string[]): Automaton {
     0,
     names.map((name) => Array.from(name, (each) => each.codePointAt(0) ?? 0)),
   );
-  return quoted({ is: 'automaton', automaton: valueOf(graph.expression) });
+  return quoted(valueOf(graph.expression));
 }
