@@ -39,7 +39,7 @@ export const trees = [
       language: ['api', 'arguments', 'memory', 'operators'],
       grammar: ['api'],
       constraints: ['api', 'arguments', 'grammar'],
-      chat: ['api', 'arguments'],
+      chat: ['api', 'platform', 'arguments'],
       models: ['api', 'platform', 'arguments', 'memory', 'formats', 'language', 'grammar', 'chat'],
       train: ['api', 'arguments', 'memory', 'operators', 'formats', 'language'],
       spectra: ['api', 'arguments', 'memory'],

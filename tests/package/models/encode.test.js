@@ -71,7 +71,8 @@ for (const name of Object.keys(pairs)) {
     const session = model.session({ source: text });
     const start = [config.startToken ?? 0];
     const [first, ...rest] = await collect(model.generate(start, { session, maxTokens: 1 }));
-    assert.deepEqual([first, ...rest], tokens.slice(0, 1));
+    const alone = { ...tokens[0], finishReason: 'length' };
+    assert.deepEqual([first, ...rest], [alone]);
     session.truncate(0);
     const again = await collect(model.generate([...start, first.id], { session, maxTokens: 5 }));
     assert.deepEqual(again.map(({ id }) => id), expected.slice(1));

@@ -76,7 +76,7 @@ test('sample: only the tokens of `allowed`, a bit for each', () => {
 
 test('sample: the likeliest tokens by the logits as they were given', () => {
   const options = { allowed: mask(6), logitBias: { 1: -Infinity }, topLogprobs: 7 };
-  const { id, logProbability: own, top } = sample(engine, logits, options);
+  const { id, logProbability: own, topLogprobs: top } = sample(engine, logits, options);
   assert.equal(id, 6);
   assert.deepEqual(
     top.map((each) => each.id),

@@ -214,7 +214,16 @@ describe('openModel: tokenizers of GGUF', () => {
   test('bytes of tokens: what each adds in the middle of a text, and none of those that are no text', async () => {
     const { tokenizer } = await tokenizerOf(llama);
     assert.deepEqual(
-      bytesIn(tokenizer, [0, 1, 2, 3 + 0xe4, idOf('\u2581'), idOf('\u2581hi'), idOf('<turn>'), 10_000]),
+      bytesIn(tokenizer, [
+        0,
+        1,
+        2,
+        3 + 0xe4,
+        idOf('\u2581'),
+        idOf('\u2581hi'),
+        idOf('<turn>'),
+        10_000,
+      ]),
       [undefined, undefined, undefined, [0xe4], [0x20], utf8(' hi'), undefined, undefined],
     );
     const pairs = (await tokenizerOf({ ...gpt2, pre: gguf.text('qwen2') })).tokenizer;

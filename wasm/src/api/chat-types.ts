@@ -32,8 +32,7 @@ export interface ChatTemplates {
 /** How a conversation becomes a prompt. */
 export interface ChatPromptOptions {
   /**
-   * `Template` of `@huggingface/jinja`. Default: that package is imported by its name when a prompt is made, which works where it is
-   * installed, or an import map has it; bundlers need it given.
+   * `Template` of `@huggingface/jinja`. In Node it is found where that package is installed; elsewhere it has to be given.
    */
   jinja?: JinjaTemplate | undefined;
   /**

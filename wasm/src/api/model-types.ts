@@ -630,12 +630,12 @@ export interface LanguageModel<
    * @throws {@link QkvError} `invalid_argument` (messages or options that are none, a template that the files lack, what the template
    * refuses, a tokenizer that cannot tell the template's texts from those of the messages), `unsupported` without `@huggingface/jinja`
    */
-  chatPrompt(messages: readonly ChatMessage[], options?: ChatPromptOptions): Promise<ChatPrompt>;
+  chatPrompt(messages: readonly ChatMessage[], options?: ChatPromptOptions): ChatPrompt;
   /**
    * What the model answers to a conversation: `chatPrompt`, then `generate`, whose options it takes, too. Of a session that holds
    * tokens those are kept with which the prompt begins, and only the rest is read.
    *
-   * @throws {@link QkvError} the iteration is rejected with what `chatPrompt` and `generate` throw
+   * @throws {@link QkvError} as `chatPrompt` and `generate`
    */
   chat<O extends Passing<O, ChatOptions> = ChatOptions>(
     messages: readonly ChatMessage[],

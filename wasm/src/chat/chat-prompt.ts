@@ -4,6 +4,7 @@ import type { ChatPromptOptions, ChatTemplates, JinjaTemplate } from '../api/cha
 import { QkvError } from '../api/errors.js';
 import { checkBoolean } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, reading } from '../arguments/values.js';
+import { nodeModule } from '../platform/node.js';
 import { escaped, textsIn, unusedLetter } from './escape.js';
 
 /** The options that are of the prompt alone; all others are of the generation. */
@@ -30,25 +31,33 @@ const isTemplateClass = (value: unknown): value is JinjaTemplate =>
   typeof value === 'function' &&
   typeof (value.prototype as { render?: unknown } | undefined)?.render === 'function';
 
-/** The class that renders: the one given, or that of the package, wherever it is. */
-async function templateClass(fn: string, given: unknown): Promise<JinjaTemplate> {
-  if (given !== undefined) {
-    if (isTemplateClass(given)) return given;
+/** The package where Node finds it: beside this one, or from the folder that the program runs in. */
+function installedTemplate(): unknown {
+  const { createRequire } = (nodeModule('module') ?? {}) as {
+    createRequire?: (from: string) => (name: string) => { Template?: unknown };
+  };
+  const { process } = globalThis as { process?: { cwd?: () => string } };
+  for (const from of [import.meta.url, `${process?.cwd?.() ?? ''}/`]) {
+    try {
+      const found = createRequire?.(from)(jinjaName);
+      if (found) return found.Template;
+    } catch {
+      // Not from there.
+    }
+  }
+  return undefined;
+}
+
+/** The class that renders: the one given, or that of the package where it is installed. */
+function templateClass(fn: string, given: unknown): JinjaTemplate {
+  const found = given ?? installedTemplate();
+  if (isTemplateClass(found)) return found;
+  if (given !== undefined)
     return invalid(`${fn}: jinja is ${describe(given)}, expected Template of ${jinjaName}`);
-  }
-  try {
-    const found = (await import(/* webpackIgnore: true */ /* @vite-ignore */ jinjaName)) as {
-      Template?: unknown;
-    };
-    if (isTemplateClass(found.Template)) return found.Template;
-  } catch (error) {
-    throw new QkvError(
-      'unsupported',
-      `${fn}: jinja is undefined and ${jinjaName} cannot be imported here, expected { jinja: Template } with import { Template } from '${jinjaName}'`,
-      { cause: error },
-    );
-  }
-  return invalid(`${fn}: ${jinjaName} has no Template, expected a version with one`);
+  throw new QkvError(
+    'unsupported',
+    `${fn}: jinja is undefined and ${jinjaName} is not found here, expected { jinja: Template } with import { Template } from '${jinjaName}'`,
+  );
 }
 
 /** The template that is asked for. */
@@ -165,13 +174,13 @@ function rendered(
   return invalid(`${fn}: jinja has rendered ${describe(text)}, expected a text`);
 }
 
-/** Renders a conversation. What is given is read at once. */
-export async function chatText(
+/** Renders a conversation. */
+export function chatText(
   fn: string,
   found: ChatTemplates | undefined,
   messages: unknown,
   options: ChatPromptOptions,
-): Promise<Written> {
+): Written {
   const { plain = true, continues = false, jinja } = options;
   checkBoolean(fn, 'plain', plain);
   checkBoolean(fn, 'continues', continues);
@@ -182,7 +191,7 @@ export async function chatText(
     ? unusedLetter([template, ...Object.values(tokens), ...controls, ...textsIn(given)])
     : undefined;
   const safe = escape === undefined ? given : (escaped(given, controls, escape) as typeof given);
-  const Template = await templateClass(fn, jinja);
+  const Template = templateClass(fn, jinja);
   const text = rendered(fn, Template, template, {
     ...tokens,
     ...safe,

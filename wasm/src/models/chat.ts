@@ -3,22 +3,21 @@
 import type { ChatPrompt, ChatPromptOptions } from '../api/chat-types.js';
 import type { Generation } from '../api/generation-types.js';
 import type { ChatOptions, Token } from '../api/model-types.js';
-import { drawnSeed } from '../arguments/generation.js';
 import { chatText, promptNames } from '../chat/chat-prompt.js';
-import { chatting, splitOptions } from '../chat/chatting.js';
+import { splitOptions } from '../chat/chatting.js';
 import { takeOptions } from '../arguments/values.js';
 import { bareTokens } from './encoding.js';
 import { generate } from './generation/generate.js';
 import type { ModelState } from './model-state.js';
 
 /** The prompt of a conversation, for a call of `fn`. */
-async function promptOf(
+function promptOf(
   fn: string,
   { spec }: ModelState,
   messages: unknown,
   options: ChatPromptOptions,
-): Promise<ChatPrompt> {
-  const { text, escape = '' } = await chatText(fn, spec.chatTemplates, messages, options);
+): ChatPrompt {
+  const { text, escape = '' } = chatText(fn, spec.chatTemplates, messages, options);
   const ids = bareTokens(fn, spec, text, escape);
   return { text: escape === '' ? text : text.replaceAll(escape, ''), ids };
 }
@@ -27,7 +26,7 @@ export function chatPrompt(
   state: ModelState,
   messages: unknown,
   options: ChatPromptOptions,
-): Promise<ChatPrompt> {
+): ChatPrompt {
   const fn = 'LanguageModel.chatPrompt';
   return promptOf(fn, state, messages, takeOptions(fn, 'options', options, promptNames));
 }
@@ -39,7 +38,5 @@ export function chat(
 ): Generation<Token> {
   const fn = 'LanguageModel.chat';
   const { prompt, generation } = splitOptions(fn, options);
-  const { seed = drawnSeed() } = generation as ChatOptions;
-  const ids = promptOf(fn, state, messages, prompt).then((made) => made.ids);
-  return chatting(fn, ids, seed, (all) => generate(state, all, { ...generation, seed }));
+  return generate(state, promptOf(fn, state, messages, prompt).ids, generation);
 }

@@ -179,10 +179,7 @@ export class WasmLanguageModel implements LanguageModel {
     return generate(this.#state, prompt, options);
   }
 
-  chatPrompt(
-    messages: readonly ChatMessage[],
-    options: ChatPromptOptions = {},
-  ): Promise<ChatPrompt> {
+  chatPrompt(messages: readonly ChatMessage[], options: ChatPromptOptions = {}): ChatPrompt {
     return chatPrompt(this.#state, messages, options);
   }
 

@@ -335,7 +335,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     messages: readonly ChatMessage[],
     { signal, transfer, ...options }: ChatPromptOptions & CallOptions,
   ): Promise<ChatPrompt> {
-    const { text, escape = '' } = await chatText(fn, this.chatTemplates, messages, options);
+    const { text, escape = '' } = chatText(fn, this.chatTemplates, messages, options);
     const ids = await this.encode(text, {
       ...{ bare: true, signal, transfer },
       ...(escape !== '' && { escape }),
