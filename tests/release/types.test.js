@@ -83,7 +83,7 @@ const ofMicroscope = `Activated Activations AttributeOptions Attribution Contrib
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,
-  './models': `${ofModels} ${ofMicroscope} Alternative ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FinishReason GenerateOptions Generation HuggingFaceTokenizer JinjaTemplate LoadOptions LossOptions Progress QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest`,
+  './models': `${ofModels} ${ofMicroscope} Alternative ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FinishReason GenerateOptions Generation HuggingFaceTokenizer JinjaTemplate LoadOptions LossOptions Progress QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest FillMaskOptions ScoreOptions Scores TokenPair`,
   './train': `${ofEngines} ${ofModels} ActivationKind Activations AttentionGradients AttentionNeeds AttributionPatchingOptions Batch CrossEntropy CrossEntropyOptions EvaluationResult GateGradients GateKind GradientRead GradientSite GradientsOptions GruBackwardOptions GruGradients GruOptions GruWeights LanguageBatch LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients LogitGradients LogitModel Parameters Read RmsNormGradients SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig ShapeAt Site StepResult Sweep TrainQkv Trainer TrainerOptions
     TranslateOptions Translation`,
   './spectra': `ArrayInput Destination Eigenvalues EngineInfo InitOptions Integers NdArray NdMask Nested NewArray OwnedArray
@@ -93,7 +93,7 @@ const exported = {
   './constraints': `Constraint ConstraintRule JsonSchemaOptions QkvError QkvErrorCode jsonSchema regularExpression`,
   './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEmbedOptions AsyncEngineInfo
     AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
-    AsyncOptions AsyncQkv AsyncSession AsyncSweepOptions AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle
+    AsyncOptions AsyncQkv AsyncScoreOptions AsyncSession AsyncSweepOptions AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle
     InWorkerOptions LoadModelOptions ModelSource OptionsInWorker PlaceOptions WorkerModels WorkerPort serve`,
   './worker-host': '',
   './models-host': '',

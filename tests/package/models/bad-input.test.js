@@ -16,10 +16,13 @@ const operators = await makeWorld();
 const { engine } = operators;
 after(() => engine.dispose());
 const make = (config) => create(engine, config, randomWeights(config, 2));
+const scoring = { ...kinds.bert, head: true, headPooling: 'first', classes: 2 };
+const masking = { ...kinds.bert, head: true, tiedEmbeddings: true };
 const [model, other, encoder] = [kinds.llama, kinds.llama, kinds.bert].map(make);
+const [scorer, masked] = [scoring, masking].map(make);
 const world = {
   ...operators,
-  ...{ model, encoder },
+  ...{ model, encoder, scorer, masked },
   empty: model.session(),
   small: model.session({ capacity: 4 }),
   wide: model.session({ batch: 2 }),
@@ -29,8 +32,10 @@ for (const table of modelTables) testTable(table, world);
 
 /** What has its tests elsewhere, and why. */
 const elsewhere = {
+  cosineSimilarity: 'functions of arrays, which need no engine: similarity.test.js',
+  nearest: 'likewise',
   charactersTokenizer: 'no options, and in the name of load(): tokenizers.test.js',
-  huggingFaceTokenizer: 'likewise',
+  huggingFaceTokenizer: 'no options, and in the name of load(): tokenizers.test.js',
   jsonTokenizer: 'tokenizer.json, in the name of load(): json-tokenizer.test.js',
   llama2cTokenizer: 'bytes of a file, in the name of load(): llama2c.test.js',
 };
@@ -49,8 +54,9 @@ test('bad input: every method of a model that is disposed is refused by name', a
   const own = make(kinds.llama);
   own.dispose();
   own.dispose();
+  const mine = { model: own, encoder: own, scorer: own, masked: own };
   for (const table of modelTables.filter(({ method }) => method.startsWith('LanguageModel.'))) {
-    const call = () => table.call({ ...world, model: own, encoder: own }, table.base(world));
+    const call = () => table.call({ ...world, ...mine }, table.base(world));
     if (table.rejects) await expectRejects(call(), table.says, 'disposed', 'the model');
     else expectThrows(call, table.says, 'disposed', 'the model');
   }

@@ -93,6 +93,11 @@ const inSession = (fn, format, call) => ({
 });
 
 const bert = { of: kinds.bert, from: randomWeights(kinds.bert, 2) };
+const scoring = {
+  ...{ ...kinds.bert, head: true, headBias: true, headTransform: 'tanh', headPooling: 'first' },
+  classes: 5,
+};
+const scorer = { of: scoring, from: randomWeights(scoring, 2) };
 const long = { ...config, maxLength: 600 };
 
 const everyday = ['llama2.c', 'safetensors of a trainer in int8', 'GGUF in Q8_0'];
@@ -150,6 +155,11 @@ const scenarios = {
     'LanguageModel.embed',
     async (model) => bitsOf((await model.embed([ids, [1]])).data),
     bert,
+  ),
+  score: asking(
+    'LanguageModel.score',
+    async (model) => bitsOf((await model.score([ids, [1], [2, 3]])).data),
+    scorer,
   ),
   generate: asking('LanguageModel.generate', (model) => tokensOf(model.generate(ids, drawn))),
   'generate from a text, with readings': asking(

@@ -319,6 +319,45 @@ describe('tokens around a text', () => {
       assert.equal(tokenizer.begin, begin);
     });
   }
+  const ofPairs = (pair) => ({ ...template([special('S'), text, special('E')]), pair });
+  const other = (type_id) => ({ Sequence: { id: 'B', type_id } });
+  const bert = { type: 'BertProcessing', cls: ['s', 1], sep: ['e', 2] };
+  const pairsOf = [
+    [bert, [1, 0, 0, 2, 1, 2], [0, 0, 0, 0, 1, 1]],
+    [{ ...bert, type: 'RobertaProcessing', trim_offsets: true }, [1, 0, 0, 2, 2, 1, 2], [0, 0, 0, 0, 0, 0, 0]],
+    [ofPairs([special('S'), text, special('E'), other(1), { SpecialToken: { id: 'E', type_id: 1 } }]), [1, 0, 0, 2, 2, 1, 2, 2], [0, 0, 0, 0, 0, 1, 1, 1]],
+    [ofPairs([other(0), text]), [1, 0, 0], [0, 0, 0]],
+  ];
+  for (const [post_processor, expected, types] of pairsOf) {
+    test(`${post_processor.type}: two texts are ${expected}`, () => {
+      const tokenizer = made(model, { post_processor });
+      assert.deepEqual(tokenizer.encodePair('aa', 's'), { ids: expected, types, isCut: false });
+    });
+  }
+  test('of two texts the longer one is cut, of equal ones the second', () => {
+    const tokenizer = made(model, { post_processor: bert });
+    const cut = (...given) => tokenizer.encodePair(...given);
+    assert.deepEqual(cut('aaaa', 'ss', 7), { ids: [1, 0, 0, 2, 1, 1, 2], types: [0, 0, 0, 0, 1, 1, 1], isCut: true });
+    assert.deepEqual(cut('aa', 'ss', 6).ids, [1, 0, 0, 2, 1, 2]);
+    assert.deepEqual(cut('aa', 'ss', 7).isCut, false);
+    assert.deepEqual(cut('aa', 'ss', 2).ids, [1, 2, 2]);
+  });
+  test('without a template of a pair there is none', () => {
+    for (const post_processor of [null, template([text]), ofPairs([text, text]), ofPairs([special('S')])]) {
+      assert.equal('encodePair' in made(model, { post_processor }), false);
+    }
+    const unknown = ofPairs([special('X'), text, other(0)]);
+    refused(() => made(model, { post_processor: unknown }), 'invalid_argument', 'special_tokens has no ids for "X"');
+    const third = ofPairs([text, { Sequence: { id: 'C', type_id: 0 } }]);
+    refused(() => made(model, { post_processor: third }), 'unsupported', 'Sequence.id is "C"');
+  });
+  test('the mask is the special token of that text', () => {
+    const added = (content, special) => ({ added_tokens: [{ id: 2, content, special }] });
+    assert.equal(made(model, added('[MASK]', true)).mask, 2);
+    assert.equal(made(model, added('<mask>', true)).mask, 2);
+    assert.equal('mask' in made(model, added('[MASK]', false)), false);
+    assert.equal('mask' in made(model, added('[PAD]', true)), false);
+  });
   const twice = template([text, text]);
   const unknown = template([special('X'), text]);
   for (const [post_processor, code, says] of [

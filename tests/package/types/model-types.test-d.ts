@@ -20,10 +20,14 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ headBias: true, qkNormOf: 'whole', firstNorm: true, symmetricWindow: true },
     ...{ relativeBuckets: 8, relativeMaxDistance: 16, encoderLayers: 1, startToken: 0 },
     ...{ numExperts: 2, expertsPerToken: 1, normalizedExperts: true },
+    ...{ headTransform: 'tanh', headNorm: true, classes: 2, headPooling: 'mean' },
     rotary: { base: 1, rotaryDim: 2, interleaved: true, scaling: { type: 'linear', factor: 2 } },
   });
   const tokenizer = every<models.Tokenizer>()({
-    ...{ encode: () => [1], encodePlain: () => [1], decode: () => '', begin: 1 },
+    ...{ encode: () => [1], encodePlain: () => [1], decode: () => '', begin: 1, mask: 2 },
+    encodePair: (first, second, most) => ({
+      ...{ ids: [first.length], types: [second.length], isCut: most === 1 },
+    }),
   });
   const source = every<models.Source>()({
     ...{ config: 'x', weights: ['x', new URL('x:y'), new Blob(), new ArrayBuffer(1)], tokenizer },
@@ -34,7 +38,13 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
   await models.load(engine, { weights: 'x', tokenizer: new URL('x:y') });
   console.log(models.jsonTokenizer(json).encode('x').length);
   const loading = every<models.LoadOptions>()({
-    ...{ format: 'int8', maxLength: 1, signal, onProgress: ({ loaded }) => loaded.toFixed() },
+    ...{
+      format: 'int8',
+      maxLength: 1,
+      head: false,
+      signal,
+      onProgress: ({ loaded }) => loaded.toFixed(),
+    },
   });
   const creating = every<models.CreateOptions>()({ format: 'bf16', maxLength: 1, tokenizer });
   const made = models.create(engine, config, { x: floats }, creating);
@@ -73,6 +83,14 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
   const vectors: models.Embeddings = await model.embed(['x', [1]], embedding);
   const near: models.Neighbour | undefined = models.nearest(vectors, floats, 1)[0];
   const cosines: readonly [number, number] = models.cosineSimilarity(vectors).shape;
+  const scoring = every<models.ScoreOptions>()({
+    ...{ truncate: true, plain: false, signal },
+    onProgress: ({ done, of }: models.TextProgress) => console.log(done / of),
+  });
+  const scores: models.Scores = await model.score(['x', ['x', 'y'], [1]], scoring);
+  const filling = every<models.FillMaskOptions>()({ top: 1, mask: 2 });
+  const fill: models.Guess | undefined = model.fillMask('x', filling)[0]?.[0];
+  console.log(scores.data[0], scores.truncated[0], scores.shape[1], fill?.text);
   console.log(vectors.truncated.length, near?.index, near?.similarity, cosines);
   const ofLoss = every<models.LossOptions>()({ batch: 1, inspect: {}, plain: true, edit: [edit] });
   const nats: number = made.loss('x', ofLoss);

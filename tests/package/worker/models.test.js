@@ -12,7 +12,7 @@ import { init, serve } from 'qkv/worker';
 import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { rowsOf } from '../../support/js/model-kinds.js';
-import { families } from '../models/support/families.js';
+import { families, otherFamilies } from '../models/support/families.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime } from '../../support/js/patience.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
@@ -166,6 +166,36 @@ describe('a model in a worker', () => {
     await assert.rejects(given, /enough/);
     await expectRejects(remote.embed(texts, { onProgress: 1 }), 'LanguageModel.embed', 'invalid_argument', 'onProgress is 1'); // prettier-ignore
     await expectRejects(remote.embed([[99]]), 'LanguageModel.embed', 'out_of_range', 'texts[0][0] is 99'); // prettier-ignore
+  });
+
+  test('classes of texts and masked tokens are as on this thread', async () => {
+    const sourceOf = (name) => {
+      const { tensors, config: hub } = otherFamilies[name]();
+      return { config: hub, weights: safetensors(tensors) };
+    };
+    const scored = sourceOf('BertForSequenceClassification');
+    const [there, own] = [await away.loadModel(scored), await models.load(here, scored)];
+    const rows = Array.from({ length: 9 }, (_, i) => rowsOf({ vocabulary: 11 }, 1 + i, i + 1));
+    const [far, near] = [[], []];
+    const found = await there.score(rows, { onProgress: (now) => far.push(now) });
+    assert.deepEqual(found, await own.score(rows, { onProgress: (now) => near.push(now) }));
+    assert.deepEqual(far, near);
+    const stop = new AbortController();
+    const onProgress = () => stop.abort(new Error('enough'));
+    await assert.rejects(there.score(rows, { onProgress, signal: stop.signal }), /enough/);
+    await expectRejects(
+      there.score([[99]]),
+      'LanguageModel.score',
+      'out_of_range',
+      'texts[0][0] is 99',
+    );
+    const masked = sourceOf('ModernBertForMaskedLM');
+    const [filler, local] = [await away.loadModel(masked), await models.load(here, masked)];
+    const options = { mask: 3, top: 2 };
+    assert.deepEqual(await filler.fillMask([1, 3, 2], options), local.fillMask([1, 3, 2], options));
+    const bare = await away.loadModel({ ...masked }, { head: false });
+    assert.equal(bare.config.head, false);
+    for (const each of [there, own, filler, local, bare]) await each.dispose();
   });
 
   test('a sweep is given up, and the worker does the next call', async () => {

@@ -33,6 +33,7 @@ export function fillMask(
 ): readonly (readonly Guess[])[] {
   const { config } = state.spec;
   const taken = takeOptions(fn, 'options', given, ['top', 'mask']);
+  state.live(fn);
   checkHead(fn, state.spec, true);
   if (config.causal) {
     throw new QkvError(

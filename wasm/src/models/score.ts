@@ -89,12 +89,12 @@ export async function score(
   const taken = takeOptions(fn, 'options', options, names);
   const { truncate = false, plain = false, signal, onProgress } = taken;
   const { spec } = state;
+  state.live(fn);
   checkClasses(spec);
   checkBoolean(fn, 'truncate', truncate);
   checkBoolean(fn, 'plain', plain);
   checkSignal(fn, signal);
   checkProgress(fn, onProgress);
-  state.live(fn);
   const texts = isRecord(given) ? listOf(fn, 'texts', given, mostTexts) : undefined;
   if (!texts) {
     throw new QkvError(

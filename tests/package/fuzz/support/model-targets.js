@@ -30,6 +30,8 @@ const llama = made('model');
 export const isModel = (of) => of === llama;
 const bert = made('model', 'bert');
 const pair = made('model', 'flan-t5');
+const scorer = made('model', 'scorer');
+const masked = made('model', 'masked');
 const session = made('session', { capacity: 9 });
 /** One layer of eight numbers: vocabulary 5, three tokens in a row. */
 const checkpoint = llama2cFile([8, 4, 1, 2, 1, 5, 3], [randomArray([5 * 8 + 8 + 192 + 8 + 96 + 8 + 12], 3).data]); // prettier-ignore
@@ -49,6 +51,8 @@ export const modelTargets = named([
   { says: 'LanguageModel.loss', method: 'loss', of: llama, args: [[1, 2, 3, 4], { batch: 2, inspect: { ablate: [[1, 1]] } }], optionsAt: 1, options: ['batch', 'inspect'] },
   { says: 'LanguageModel.embed', method: 'embed', of: bert, args: [[[1, 2, 3], Int32Array.of(4)], { pooling: 'cls', normalize: false }], optionsAt: 1, options: ['pooling', 'normalize', 'truncate'] },
   { says: 'LanguageModel.embed', method: 'embed', of: llama, args: [['abc', 'd'], { truncate: true }], optionsAt: 1, options: ['pooling', 'normalize', 'truncate'] },
+  { says: 'LanguageModel.score', method: 'score', of: scorer, args: [[[1, 2, 3], Int32Array.of(4)], { truncate: true }], optionsAt: 1, options: ['truncate', 'plain', 'signal', 'onProgress'] },
+  { says: 'LanguageModel.fillMask', method: 'fillMask', of: masked, args: [[1, 2, 3], { mask: 2, top: 3 }], optionsAt: 1, options: ['top', 'mask'] },
   { says: 'LanguageModel.save', method: 'save', of: llama, args: [] },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: [[1, 2, 3], { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },
   { says: 'LanguageModel.generate', method: 'generate', of: llama, args: ['abc', { maxTokens: 3, stop: ['ab', 'c'], stopTokens: [4, 5], session }], optionsAt: 1, options: generate },

@@ -6,6 +6,12 @@ import { World } from './world.js';
 
 export const letters = Array.from('abcdefghijklmnopqrs');
 
+/** A model of classes, and one of masked tokens. */
+const heads = {
+  scorer: { ...kinds.bert, head: true, headTransform: 'tanh', headPooling: 'first', classes: 3 },
+  masked: { ...kinds.bert, head: true, tiedEmbeddings: true, headBias: true },
+};
+
 /** Each model is made once, so that a session among the arguments is of the model that has the method. */
 export class ModelWorld extends World {
   #models = new Map();
@@ -21,7 +27,7 @@ export class ModelWorld extends World {
     let model = this.#models.get(name);
     if (!model) {
       const tokenizer = name === 'llama' ? charactersTokenizer(letters) : undefined;
-      const config = kinds[name] ?? pairs[name];
+      const config = kinds[name] ?? pairs[name] ?? heads[name];
       model = this.keep(create(this.engine, config, randomWeights(config, 4), { tokenizer }));
       this.#models.set(name, model);
     }

@@ -144,6 +144,7 @@ const loadTable = {
       refused({}, invalid, 'tokenizer has no model', 'tokenizer.json'),
     ],
     ...optionKinds(6),
+    'options.head': boolean,
     'options.signal': signal,
     'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
   },
@@ -211,6 +212,14 @@ const sessionTable = {
         refused('a', invalid, 'source is "a"', 'none: the model has no encoder'),
       ],
       'options.plain': boolean,
+      'options.read': () => [
+        refused([], invalid, 'read is an array', 'none: the model has no encoder'),
+        refused(3, invalid, 'read is 3', 'none: the model has no encoder'),
+      ],
+      'options.edit': () => [
+        refused([], invalid, 'edit is an array', 'none: the model has no encoder'),
+        refused(null, invalid, 'edit is null', 'none: the model has no encoder'),
+      ],
     },
   ),
   call: ({ model }, { options: of }) => model.session(of).dispose(),
@@ -351,32 +360,72 @@ const lossTable = method(
   },
 );
 
-const embedTable = method(
+const watched = {
+  'options.signal': signal,
+  'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
+};
+const textsOf = (more) => (name) => [
+  ...listOf(
+    'an array of texts',
+    [[[1], []], invalid, '@[1] has 0 elements', 'at least one token'],
+    [[3], invalid, '@[0] is 3'],
+    [[[0.5]], invalid, '@[0][0] is 0.5'],
+    [[[1], [19]], range, '@[1]'],
+    [['text'], invalid, '@[0] is "text"', 'no tokenizer'],
+    [[rowsOf(models.bert, 25)], range, '@[0] has 25', '24'],
+    ...more,
+  )(name),
+  refused(undefined, invalid, 'texts is undefined'),
+  refused('text', invalid, 'texts is "text"'),
+];
+
+const embedMethod = method(
   'embed',
   { texts: [[1, 2, 3], [4]], options: {} },
   {
-    texts: all(
-      listOf(
-        'an array of texts',
-        [[[1], []], invalid, '@[1] has 0 elements', 'at least one token'],
-        [[3], invalid, '@[0] is 3'],
-        [[[0.5]], invalid, '@[0][0] is 0.5'],
-        [[[1], [19]], range, '@[1]'],
-        [['text'], invalid, '@[0] is "text"', 'no tokenizer'],
-        [[rowsOf(models.bert, 25)], range, '@[0] has 25', '24'],
-      ),
-      [
-        refused(undefined, invalid, 'texts is undefined'),
-        refused('text', invalid, 'texts is "text"'),
-      ],
-    ),
+    texts: textsOf([]),
     options: options('pooling', 'polling'),
     'options.pooling': choice('mean', 'cls', 'last'),
     'options.normalize': boolean,
     'options.truncate': boolean,
     'options.plain': boolean,
+    ...watched,
   },
   'encoder',
+);
+const embedTable = { ...embedMethod, rejects: true };
+
+const scoreTable = {
+  ...method(
+    'score',
+    { texts: [[1, 2, 3], [4]], options: {} },
+    {
+      texts: textsOf([[[['a', 'b']], invalid, '@[0] is two texts', 'no tokenizer']]),
+      options: options('truncate', 'trunkate'),
+      'options.truncate': boolean,
+      'options.plain': boolean,
+      ...watched,
+    },
+    'scorer',
+  ),
+  rejects: true,
+};
+
+const fillMaskTable = method(
+  'fillMask',
+  { text: [1, 2, 3], options: { mask: 2 } },
+  {
+    text: tokensOrText(
+      refused(rowsOf(models.bert, 25), range, '25', '24'),
+      refused([1, 3], invalid, 'text has no token 2'),
+    ),
+    options: all(options('top', 'topp'), [
+      refused({}, invalid, 'mask is undefined and the tokenizer has none'),
+    ]),
+    'options.top': whole(1, 19, '1 to 19'),
+    'options.mask': required(whole(0, 18, '0 to 18')),
+  },
+  'masked',
 );
 
 const truncateTable = {
@@ -425,8 +474,8 @@ const sweepTable = {
         [refused({ zzzz: ids }, invalid, "with has the unknown key 'zzzz'", 'expected mean')],
       ),
       'options.with.mean': tokensOrText(refused(rowsOf(config, 25), range, '25', '24')),
-      'options.signal': signal,
-      'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
+      'options.edit': editKind(),
+      ...watched,
     },
   ),
   rejects: true,
@@ -466,6 +515,7 @@ const lensTable = method(
     options: options('layers', 'laiers'),
     'options.top': whole(1, 19, '1 to 19'),
     'options.layers': inspectKinds['options.inspect.layers'],
+    'options.edit': editKind(),
     'options.session': narrow,
   },
 );
@@ -474,5 +524,5 @@ export const modelTables = [
   sampleTable,
   ...[attributeTable, sweepTable, headScoresTable, normWeightsTable, lensTable],
   ...[createTable, loadTable, forwardTable, sessionTable, generateTable, lossTable],
-  ...[embedTable, saveTable, truncateTable],
+  ...[embedTable, scoreTable, fillMaskTable, saveTable, truncateTable],
 ];

@@ -121,9 +121,13 @@ export function modelConfigKinds(more = {}) {
     'config.startToken': whole(0, 0, '0 to 0'),
     'config.embeddingNorm': boolean,
     'config.head': boolean,
-    'config.headBias': all(boolean, [
-      beside({ 'config.tiedEmbeddings': true }, refused(true, invalid, 'headBias is true')),
+    'config.headBias': boolean,
+    'config.headTransform': choice('none', 'relu', 'gelu', 'gelu_tanh', 'silu', 'tanh'),
+    'config.headNorm': all(boolean, [refused(true, invalid, 'headNorm is true')]),
+    'config.classes': all(whole(0, most, '0 to'), [
+      beside({ 'config.tiedEmbeddings': true }, refused(2, invalid, 'classes is 2')),
     ]),
+    'config.headPooling': choice('none', 'first', 'mean', 'last'),
     'config.qkNormOf': choice('head', 'rotated', 'whole'),
     'config.firstNorm': all(boolean, [
       beside({ 'config.norm': 'post' }, refused(false, invalid, 'firstNorm is false')),

@@ -83,6 +83,8 @@ export function headIn(
     },
     modules,
     ...(headBias !== undefined && { headBias }),
-    has: (name) => name === headBias || used.some((prefix) => name.startsWith(prefix)),
+    has: (name) =>
+      name === headBias ||
+      (!biases.includes(name) && used.some((prefix) => name.startsWith(prefix))),
   };
 }
