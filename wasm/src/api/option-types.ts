@@ -48,9 +48,9 @@ export type ListOf<Given, Known> = Given extends readonly (infer Each)[]
 /** `Known` without other keys, also in what `inspect` has, and in what is listed in `read` and `edit`. */
 export type Passing<Options, Known> = Only<Options, Known> & {
   /** Without unknown keys. */
-  readonly inspect?: Said<Options, 'inspect'> extends infer Given
+  readonly [Name in Extract<keyof Known, 'inspect'>]?: Said<Options, Name> extends infer Given
     ? Given extends object
-      ? NoOthers<Given, NonNullable<Said<Known, 'inspect'>>>
+      ? NoOthers<Given, NonNullable<Said<Known, Name>>>
       : unknown
     : never;
 } & {
