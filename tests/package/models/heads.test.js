@@ -281,6 +281,8 @@ describe('load: heads of files', () => {
       ['BertModel', classifier, {}, 0],
       ['BertForSequenceClassification', { 'classifier.weight': at([3, 64]) }, {}, 0],
       ['BertForQuestionAnswering', classifier, {}, 0],
+      // The file has the bias of such a head, and nothing else of it.
+      ['BertForMaskedLM', classifier, {}, 0],
     ];
     for (const [name, more, options, count] of rows) {
       const model = await opened(name, more, options);
