@@ -293,6 +293,18 @@ describe('the answer', () => {
   });
 });
 
+test('chat, encode and decode: a model that is disposed is refused by name', async () => {
+  const own = await load(engine, files);
+  own.dispose();
+  for (const [fn, call] of [
+    ['chat', () => own.chat([user('a')], options)],
+    ['chatPrompt', () => own.chatPrompt([user('a')], options)],
+    ['encode', () => own.encode('a')],
+    ['decode', () => own.decode([1])],
+  ])
+    expectThrows(call, `LanguageModel.${fn}`, 'disposed', 'the model');
+});
+
 describe('tokens of texts', () => {
   test('encode and decode: as the tokenizer has them', () => {
     assert.deepEqual([...model.encode('a<s>')], [bos, 97, bos]);

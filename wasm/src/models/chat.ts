@@ -13,10 +13,12 @@ import type { ModelState } from './model-state.js';
 /** The prompt of a conversation, for a call of `fn`. */
 function promptOf(
   fn: string,
-  { spec }: ModelState,
+  state: ModelState,
   messages: unknown,
   options: ChatPromptOptions,
 ): ChatPrompt {
+  state.live(fn);
+  const { spec } = state;
   const { text, escape = '' } = chatText(fn, spec.chatTemplates, messages, options);
   const ids = bareTokens(fn, spec, text, escape);
   return { text: escape === '' ? text : text.replaceAll(escape, ''), ids };

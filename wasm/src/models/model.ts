@@ -192,10 +192,12 @@ export class WasmLanguageModel implements LanguageModel {
   }
 
   encode(text: string, options: EncodeOptions = {}): Int32Array {
+    this.#state.live('LanguageModel.encode');
     return encodeText(this.#state.spec, text, options);
   }
 
   decode(ids: ArrayLike<number>): string {
+    this.#state.live('LanguageModel.decode');
     return decodeIds(this.#state.spec, ids);
   }
 

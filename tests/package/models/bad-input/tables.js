@@ -126,6 +126,14 @@ const loadTable = {
     'source.config': beside('config.json'),
     'source.generation': beside('generation_config.json'),
     'source.pooling': beside('1_Pooling/config.json'),
+    'source.tokenizerConfig': beside('tokenizer_config.json'),
+    'source.chatTemplate': () =>
+      noneOf(
+        'chatTemplate',
+        invalid,
+        [null, 3, {}, [], new Uint8Array(3)],
+        'the text of a template',
+      ),
     'source.weights': (name) => [
       ...noneOf(
         name.replace('source.', ''),
@@ -231,53 +239,75 @@ const seed = (name) => whole(0, Number.MAX_SAFE_INTEGER, '0 to')(name).filter(({
 const readKindOfOne = (name) =>
   readKind(name).filter(({ says }) => !says.includes('1 to 6') && !says.includes('2 to'));
 
-const generateTable = method(
-  'generate',
-  { prompt: ids, options: {} },
-  {
-    prompt: tokensOrText(refused(rowsOf(config, 25), range, 'prompt has 25 tokens', '24')),
-    options: options('topK', 'topk'),
-    'options.maxTokens': anyInteger,
-    'options.temperature': number([-1, range, 'at least 0']),
-    'options.topK': whole(0, most, '0 to'),
-    'options.topP': number([0, range, '(0, 1]'], [1.1, range, '(0, 1]'], [-1, range, '(0, 1]']),
-    'options.minP': number([-0.1, range, '[0, 1]'], [2, range, '[0, 1]']),
-    'options.repetitionPenalty': number([0, range, 'above 0'], [-1, range, 'above 0']),
-    'options.seed': seed,
-    'options.stop': listOf(
-      'an array of texts',
-      [[''], invalid, '@ is an array'],
-      [['x', 3], invalid, '@ is an array'],
-    ),
-    'options.stopTokens': listOf(
-      'an array of tokens',
-      [[19], range, '@[0] is 19', '0 to 18'],
-      [[0, -1], range, '@[1] is -1'],
-      [[0.5], invalid, '@[0] is 0.5'],
-    ),
-    'options.session': session(
-      refused(
-        made(({ wide }) => wide),
-        range,
-        'the batch of session',
-      ),
-      refused(
-        made(({ small }) => small),
-        range,
-        'prompt has 6 tokens',
-        '4',
-      ),
-    ),
-    ...inspectKinds,
-    'options.inspect': all(inspectKinds['options.inspect'], [
-      refused({ rows: [0, 1] }, invalid, "the unknown key 'rows'"),
-    ]),
-    'options.read': readKindOfOne,
-    'options.edit': editKind({ isOpen: true }),
-    'options.signal': signal,
-    'options.plain': boolean,
-  },
+const tokenList = listOf(
+  'an array of tokens',
+  [[19], range, '@[0] is 19', '0 to 18'],
+  [[0, -1], range, '@[1] is -1'],
+  [[0.5], invalid, '@[0] is 0.5'],
 );
+
+const generateTable = {
+  ...method(
+    'generate',
+    { prompt: ids, options: {} },
+    {
+      prompt: tokensOrText(refused(rowsOf(config, 25), range, 'prompt has 25 tokens', '24')),
+      options: options('topK', 'topk'),
+      'options.maxTokens': anyInteger,
+      'options.temperature': number([-1, range, 'at least 0']),
+      'options.topK': whole(0, most, '0 to'),
+      'options.topP': number([0, range, '(0, 1]'], [1.1, range, '(0, 1]'], [-1, range, '(0, 1]']),
+      'options.minP': number([-0.1, range, '[0, 1]'], [2, range, '[0, 1]']),
+      'options.repetitionPenalty': number([0, range, 'above 0'], [-1, range, 'above 0']),
+      'options.seed': seed,
+      'options.stop': listOf(
+        'an array of texts',
+        [[''], invalid, '@ is an array'],
+        [['x', 3], invalid, '@ is an array'],
+      ),
+      'options.stopTokens': tokenList,
+      'options.frequencyPenalty': number(),
+      'options.presencePenalty': number(),
+      'options.logitBias': (name) => [
+        ...noneOf(name, invalid, [null, 3, 'x', [], new Map()], 'a number for each token'),
+        refused({ 19: 1 }, range, 'a token of logitBias is 19', '0 to 18'),
+        refused({ 3: '1' }, invalid, 'logitBias[3] is "1"', 'finite'),
+      ],
+      'options.banned': tokenList,
+      'options.forced': tokenList,
+      'options.mask': (name) => noneOf(name, invalid, [null, 3, [1]], 'a function'),
+      'options.topLogprobs': whole(0, 19, '0 to 19'),
+      'options.constraint': () => [
+        refused({}, invalid, 'constraint is given and the model has no tokenizer'),
+      ],
+      'options.session': session(
+        refused(
+          made(({ wide }) => wide),
+          range,
+          'the batch of session',
+        ),
+        refused(
+          made(({ small }) => small),
+          range,
+          'prompt has 6 tokens',
+          '4',
+        ),
+      ),
+      ...inspectKinds,
+      'options.inspect': all(inspectKinds['options.inspect'], [
+        refused({ rows: [0, 1] }, invalid, "the unknown key 'rows'"),
+      ]),
+      'options.read': readKindOfOne,
+      'options.edit': editKind({ isOpen: true }),
+      'options.signal': signal,
+      'options.plain': boolean,
+    },
+  ),
+  // What was begun draws a seed of its own, and does nothing before its loop.
+  call({ model }, { prompt, options: of }) {
+    model.generate(prompt, of);
+  },
+};
 
 const sampleTable = {
   ...{ method: 'sample', says: 'sample' },
