@@ -119,6 +119,11 @@ pageTest(
     assert.match(await placeOf(page), /0\.3$/);
     await page.waitForSelector('.pass-inside:not([hidden])');
     assert.deepEqual(await violations(page, '#microscope'), []);
+    // Of maps that are wider than the screen the end is seen, where the answer is made.
+    const { x, width: wide } = await page
+      .locator('[data-map=residual] [data-cell="0.14"]')
+      .boundingBox();
+    assert.ok(x >= 0 && x + wide <= 390, `the last token is at ${x}`);
     const cells = await page.locator('#microscope [data-map=z] [data-cell]').all();
     for (const cell of cells) {
       const { width, height } = await cell.boundingBox();

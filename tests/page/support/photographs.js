@@ -10,6 +10,16 @@ const STATES = {
   broken: ['row', { rowScale: 400, rowMax: false }],
 };
 
+/** The model of names under the microscope, with its maps. */
+async function takeApart(page) {
+  await visit(page, 'microscope');
+  await page.click('#microscope [data-do=load]');
+  await page.waitForSelector('#microscope .maps:enabled');
+  await page.click('#microscope .maps');
+  await page.waitForSelector('#microscope [data-map=z]');
+  await settle(page);
+}
+
 const HEIGHTS = { 390: 844, 1280: 900 };
 /** Of a window that has most panels whole. */
 const WHOLE = 4200;
@@ -93,6 +103,13 @@ export async function photograph(site, look, each) {
       await set(page, patch);
       await panel(name, id);
     }
+    // Last, as the other panels would show the model, too.
+    await takeApart(page);
+    await panel('apart', 'microscope');
+    await set(page, { microscopeZoom: [0, 3] });
+    await page.waitForSelector('.pass-inside:not([hidden])');
+    await settle(page);
+    await take('apart-head', page.locator('qkv-microscope-pass'));
   } finally {
     await close();
   }

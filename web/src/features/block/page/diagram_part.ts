@@ -1,5 +1,5 @@
 import { sentences } from '../../../i18n/i18n';
-import { html, type TemplateResult } from 'lit-html';
+import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { unsafeHTML } from 'lit-html/directives/unsafe-html.js';
 import { mean } from '../../../domain/averages';
@@ -52,7 +52,7 @@ export class DiagramPart extends LitPanel {
     const path = learned && block ? block.path : known;
     const chosen = path.includes(state.blockTap) ? state.blockTap : path.at(-1);
     return html`
-      <h3 ?hidden=${learned === null}>${learned && t('block.learned.title', { layer: learned.layer })}</h3>
+      ${learned ? html`<h3>${t('block.learned.title', { layer: learned.layer })}</h3>` : nothing}
       <div class="tools-row" data-control ?hidden=${isLearned}>
         ${segments('place', NORM_PLACES, blockNorm, (place) => this.change({ blockNorm: place }))}
         ${segments('type', NORM_TYPES, blockType, (type) => this.change({ blockType: type }))}
