@@ -235,7 +235,7 @@ class RecurrencePanel extends LitPanel {
       <div class="tools-row recurrence-tools" data-control>
         <div class="control recurrence-source">
           <label for="recurrence-source">${t('recurrence.source')}</label>
-          <input id="recurrence-source" type="text" inputmode="numeric" autocomplete="off" spellcheck="false" maxlength=${LONGEST_ASKED}
+          <input id="recurrence-source" class="text-box" type="text" inputmode="numeric" autocomplete="off" spellcheck="false" maxlength=${LONGEST_ASKED}
             @input=${withValue(take)} ${typed}>
         </div>
         ${press('draw', t('recurrence.draw'), () => this.#drawDigits())}

@@ -63,7 +63,7 @@ export function mapTable(of: MapOptions): TemplateResult {
     shown && cellText(site, [...shown, values[focused * columns + other] ?? NaN], labels);
   return html`
     <h4 id="microscope-${site}">${t(`microscope.map.${site}`)}</h4>
-    <div class="microscope-scroll">
+    <div class="microscope-scroll wide-table">
       <table class="microscope-map" role="grid" aria-labelledby="microscope-${site}" data-map=${site}
         @pointerover=${tell} @focusin=${tell} @keydown=${move}>
         <thead><tr><td></td>${heads.map((head, column) => html`<th scope="col" class=${site !== 'z' && differs.has(column) ? 'differs' : nothing}><bdi>${head}</bdi></th>`)}</tr></thead>

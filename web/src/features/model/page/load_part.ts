@@ -99,7 +99,7 @@ export class LoadPart extends ModelPart {
     };
     return html`<form class="model-address" ?hidden=${shippedFiles(SHIPPED[0]) === null} @submit=${load}>
       <label for="model-address">${t('model.address.label')}</label>
-      <input type="text" inputmode="url" id="model-address" autocomplete="off" spellcheck="false" maxlength="300"
+      <input type="text" class="text-box" inputmode="url" id="model-address" autocomplete="off" spellcheck="false" maxlength="300"
         placeholder="https://…/model-Q4_K_M.gguf" ${typedText(modelAddress ?? '')}
         @input=${withValue((address) => this.change({ modelAddress: address.trim() || null }))}>
       <button type="submit" class="button" ?disabled=${!isAddress(modelAddress)}>${t('model.address.load')}</button>

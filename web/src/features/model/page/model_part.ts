@@ -17,7 +17,7 @@ export const bar = (share: number, words: string): TemplateResult =>
 
 /** A table that may be wider than its card. */
 export const scrolled = (label: string, table: TemplateResult): TemplateResult =>
-  html`<div class="model-scroll" tabindex="0" role="region" aria-label=${label}>${table}</div>`;
+  html`<div class="model-scroll wide-table" tabindex="0" role="region" aria-label=${label}>${table}</div>`;
 
 /** A whole number to be typed, with its label. */
 export const wholeNumber = (
