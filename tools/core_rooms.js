@@ -28,7 +28,7 @@ export const rooms = {
     may: [...ground, 'layers'] },
   spectra: { is: 'spectra of weights and activations, by Eigen, which no other room includes', headers: ['spectra'], may: ['base', 'check'] },
   models: { is: 'whole language models: arrays, passes, sessions, sampling',
-    headers: ['language_model', 'language_model_config', 'model_sites', 'sampling'], may: [...ground, ...operators] },
+    headers: ['language_model', 'language_model_config', 'model_session', 'model_sites', 'sampling'], may: [...ground, ...operators] },
   train: { is: 'gradients, recurrent layers, the tape and the trainers', headers: ['train/'],
     may: [...ground, ...operators, 'models'] },
 };

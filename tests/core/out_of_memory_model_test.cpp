@@ -1,5 +1,7 @@
 // Language models and sampling when memory runs out, what a steady loop asks for, and what moves.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -82,6 +84,59 @@ TEST_CASE("out of memory: a session is created with the caches of all layers or 
   for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16, CacheFormat::kInt8}) {
     require_survives("session", 4, [&] { return session_creation(format); });
   }
+}
+
+/// A session of 70 tokens, and another one.
+struct Talked {
+  Talked() : config(family("llama")) {
+    config.max_length = 100;
+    model = ModelWeights(config, 1).make();
+    Workspace other;
+    require_ok(ModelSession::create(model, {}, session));
+    run(model, ModelTokens(config, 1, 70, 2), {.session = &session}, other);
+    require_ok(ModelSession::create(model, {.capacity = 3}, made));
+  }
+  LanguageModelConfig config;
+  LanguageModel model;
+  ModelSession session, made;
+  Workspace workspace;
+};
+
+TEST_CASE("out of memory: a session is copied, cut and restored whole or not at all",
+          "[model][memory]") {
+  const auto sizes = [](const ModelSession& session) {
+    return std::vector<float>{static_cast<float>(session.length()),
+                              static_cast<float>(session.bytes()),
+                              static_cast<float>(session.config().capacity)};
+  };
+  require_survives("fork", 5, [&] {
+    auto p = std::make_shared<Talked>();
+    return Operation{[=] { return p->session.fork(p->made); }, [=] { return sizes(p->made); }};
+  });
+  require_survives("remove", 1, [&] {
+    auto p = std::make_shared<Talked>();
+    return Operation{[=] { return p->session.remove(p->model, {3, 20}, p->workspace); },
+                     [=] { return sizes(p->session); }};
+  });
+  require_survives("restore", 5, [&] {
+    auto p = std::make_shared<Talked>();
+    auto bytes = std::make_shared<std::vector<std::byte>>(p->session.saved_bytes());
+    require_ok(p->session.save(p->model, *bytes));
+    return Operation{[=] { return ModelSession::restore(p->model, *bytes, 0, p->made); },
+                     [=] { return sizes(p->made); }};
+  });
+  require_survives("save", 1, [&] {
+    auto p = std::make_shared<Talked>();
+    auto bytes = std::make_shared<std::vector<std::byte>>(p->session.saved_bytes());
+    return Operation{[=] { return p->session.save(p->model, *bytes); },
+                     [=] {
+                       std::vector<float> all(bytes->size());
+                       std::transform(bytes->begin(), bytes->end(), all.begin(), [](std::byte b) {
+                         return static_cast<float>(std::to_integer<int>(b));
+                       });
+                       return all;
+                     }};
+  });
 }
 
 TEST_CASE("out of memory: a pass takes its memory before it writes anything", "[model][memory]") {

@@ -1,5 +1,6 @@
 // The number of threads changes no bit of what a language model computes, nor of what is read of it.
 #include <catch2/catch_test_macros.hpp>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -94,6 +95,28 @@ TEST_CASE("LanguageModel: threads change no bit", "[model][parallel]") {
   for (const char* name : {"gpt2", "llama"}) {
     CAPTURE(name);
     require_same_bits(wide(name), WeightFormat::kF32, CacheFormat::kF32, 3);
+  }
+}
+
+TEST_CASE("ModelSession::remove: threads change no bit", "[model][session][parallel]") {
+  LanguageModelConfig config = wide("gemma3");
+  config.max_length = 200;
+  const LanguageModel model = ModelWeights(config, 3).make();
+  const auto bytes = [&](Workspace& workspace) {
+    ModelSession session;
+    require_ok(ModelSession::create(model, {.batch = 2}, session));
+    run(model, ModelTokens(config, 2, 150, 4), {.session = &session}, workspace);
+    require_ok(session.remove(model, {10, 30}, workspace));
+    std::vector<std::byte> all(session.saved_bytes());
+    require_ok(session.save(model, all));
+    return all;
+  };
+  Workspace alone;
+  const std::vector<std::byte> expected = bytes(alone);
+  for (const unsigned count : {2U, 3U}) {
+    Threads threads(count);
+    Workspace workspace(&threads.pool());
+    CHECK(bytes(workspace) == expected);
   }
 }
 

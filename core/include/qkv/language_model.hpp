@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "qkv/kv_cache.hpp"
 #include "qkv/language_model_config.hpp"
 #include "qkv/linear.hpp"
+#include "qkv/model_session.hpp"
 #include "qkv/model_sites.hpp"
 #include "qkv/number_format.hpp"
 #include "qkv/status.hpp"
@@ -18,8 +18,6 @@
 
 namespace qkv {
 
-class LanguageModel;
-class ModelPass;
 struct ModelState;
 struct RunningPass;
 
@@ -54,68 +52,6 @@ struct ModelRows {
   /// factors of a family that go into its weights. Blocks are then not kept as they are.
   double plus = 0.0;
   double factor = 1.0;  ///< see plus
-};
-
-/// The sizes of a conversation.
-struct ModelSessionConfig {
-  Index batch = 1;                         ///< rows of tokens side by side, at least 1
-  Index capacity = 0;                      ///< most tokens of a row; 0 means the model's max_length
-  CacheFormat format = CacheFormat::kF32;  ///< of keys and values
-  Index source_capacity =
-      0;  ///< of a model with an encoder: most tokens of a source; 0 means max_length
-};
-
-/// The keys and values of a conversation: one cache for each layer, all of the same length; with an encoder one more for each, of the
-/// source that LanguageModel::encode() has read. Memory grows with the tokens that
-/// are held, as KvCache says: forward() takes it for all layers before anything is computed.
-class ModelSession {
- public:
-  /// An empty session, which holds no tokens and has room for none: forward() refuses it, and truncate() anything but 0.
-  ModelSession() noexcept = default;
-  ~ModelSession();
-  /// Move-only; the two change places.
-  ModelSession(ModelSession&& other) noexcept { *this = std::move(other); }
-  /// Likewise.
-  ModelSession& operator=(ModelSession&& other) noexcept {
-    std::swap(memory_, other.memory_);
-    std::swap(config_, other.config_);
-    std::swap(caches_, other.caches_);
-    std::swap(sources_, other.sources_);
-    std::swap(layers_, other.layers_);
-    return *this;
-  }
-
-  /// Makes the caches, with room for the first 64 tokens, for the active instruction set, which should be the model's: forward() refuses any other.
-  /// Errors: kInvalidArgument (an empty or unfinished model, an encoder, no value of CacheFormat), kOutOfRange (batch, a capacity
-  /// or source_capacity above the model's max_length, a source_capacity without an encoder), kOutOfMemory, kUnsupported. On error
-  /// `session` is as it was.
-  static Status create(const LanguageModel& model, const ModelSessionConfig& config,
-                       ModelSession& session) noexcept;
-
-  /// Forgets all tokens from `length` on, and nothing of the source. kOutOfRange unless 0 <= length <= length().
-  Status truncate(Index length) noexcept;
-  /// Tokens of a row of the source that encode() has read; 0 before.
-  [[nodiscard]] Index source_length() const noexcept { return sources_ ? sources_[0].length() : 0; }
-  /// Tokens of a row that are held.
-  [[nodiscard]] Index length() const noexcept { return layers_ > 0 ? caches_[0].length() : 0; }
-  /// As given to create(), with the capacity filled in.
-  [[nodiscard]] const ModelSessionConfig& config() const noexcept { return config_; }
-  /// Bytes that are taken for keys and values now.
-  [[nodiscard]] std::size_t bytes() const noexcept;
-  /// Bytes of keys and values of `capacity` tokens, and of `source_capacity`: the most that it will take.
-  [[nodiscard]] std::uint64_t max_bytes() const noexcept;
-
- private:
-  friend class LanguageModel;
-  friend class ModelPass;
-  Status make_room(KvCache* caches, Index tokens) noexcept;
-  void forget(Index length) noexcept;
-
-  AlignedBuffer memory_;  ///< where the caches are
-  ModelSessionConfig config_;
-  KvCache* caches_ = nullptr;
-  KvCache* sources_ = nullptr;  ///< of the source; null without an encoder
-  Index layers_ = 0;
 };
 
 /// A language model for inference:

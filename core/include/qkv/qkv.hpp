@@ -17,6 +17,7 @@
 #include "qkv/language_model.hpp"
 #include "qkv/language_model_config.hpp"
 #include "qkv/linear.hpp"
+#include "qkv/model_session.hpp"
 #include "qkv/model_sites.hpp"
 #include "qkv/multi_head_attention.hpp"
 #include "qkv/norm.hpp"

@@ -86,6 +86,52 @@ struct ByteRow {
 
 }  // namespace
 
+Index saved_row_bytes(KeyFormat format, Index width) noexcept {
+  switch (format) {
+    case KeyFormat::kBf16:
+      return 2 * width;
+    case KeyFormat::kInt8:
+      return width + 2 * ((width + kCacheGroup - 1) / kCacheGroup);
+    case KeyFormat::kF32:
+      break;
+  }
+  return 4 * width;
+}
+
+void save_row(KeyFormat format, Index width, const float* row, std::byte* to) noexcept {
+  if (format == KeyFormat::kF32) {
+    std::memcpy(to, row, static_cast<std::size_t>(width) * sizeof(float));
+    return;
+  }
+  for (Index first = 0; format == KeyFormat::kInt8 && first < width; first += kCacheGroup) {
+    const Index count = std::min(kCacheGroup, width - first);
+    const CacheGroup group = round_group(row + first, count);
+    std::memcpy(to, &group.scale, sizeof group.scale);
+    std::memcpy(to + 2, group.numbers, static_cast<std::size_t>(count));
+    to += 2 + count;
+  }
+  for (Index i = 0; format == KeyFormat::kBf16 && i < width; ++i) {
+    const std::uint16_t half = to_bf16(row[i]);
+    std::memcpy(to + 2 * i, &half, sizeof half);
+  }
+}
+
+void read_saved_row(KeyFormat format, Index width, const std::byte* from, float* row) noexcept {
+  if (format == KeyFormat::kF32) {
+    std::memcpy(row, from, static_cast<std::size_t>(width) * sizeof(float));
+    return;
+  }
+  for (Index i = 0; i < width; ++i) {
+    if (format == KeyFormat::kBf16) {
+      row[i] = from_bf16(read_half(from + 2 * i));
+    } else {
+      const std::byte* group = from + i / kCacheGroup * (2 + kCacheGroup);
+      const auto number = static_cast<std::int8_t>(group[2 + i % kCacheGroup]);
+      row[i] = from_bf16(read_half(group)) * static_cast<float>(number);
+    }
+  }
+}
+
 void CacheRows::write_key(float* head, Index at, const float* key) const noexcept {
   const Index column = at % panel;
   if (format == KeyFormat::kInt8) {

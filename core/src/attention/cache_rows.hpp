@@ -2,10 +2,20 @@
 // for a row, or for a panel's part of it.
 #pragma once
 
+#include <cstddef>
+
 #include "attention/value_blocks.hpp"
 #include "kernels/attention/int8_places.hpp"
 
 namespace qkv {
+
+/// Bytes of a row of so many numbers outside of a cache, in its format: numbers one after another, of 8 bits a scale (bfloat16)
+/// before each group.
+[[nodiscard]] Index saved_row_bytes(kernels::KeyFormat format, Index width) noexcept;
+/// A row as float32 to such bytes and back. Numbers that a cache of the format gave keep their bits.
+void save_row(kernels::KeyFormat format, Index width, const float* row, std::byte* to) noexcept;
+void read_saved_row(kernels::KeyFormat format, Index width, const std::byte* from,
+                    float* row) noexcept;
 
 /// The rows of one key/value head of a cache.
 struct CacheRows {

@@ -49,6 +49,32 @@ struct KvCacheAccess {
     cache.store(keys, values, pool);
   }
 
+  /// Makes `to` a cache of the same tokens, in as many blocks as they fill. On error it is as it was.
+  static Status copy(const KvCache& from, KvCache& to) noexcept;
+  /// Keys and values of so many tokens of a head (of all batch rows, one after another) as float32, each dense.
+  struct HeadTokens {
+    Index head, first, count;
+  };
+  static void read_keys(const KvCache& cache, const HeadTokens& tokens, float* rows) noexcept;
+  static void read_values(const KvCache& cache, const HeadTokens& tokens, float* rows) noexcept;
+  /// Puts them there, where there is room; the length stays. Where the last token does not end a block of keys, places of
+  /// the tokens that follow in its panel may become zeros.
+  static void write_keys(KvCache& cache, const HeadTokens& tokens, const float* rows) noexcept;
+  static void write_values(KvCache& cache, const HeadTokens& tokens, const float* rows) noexcept;
+  /// Says that the first `length` tokens are there, which write_keys() and write_values() have put there.
+  static void set_length(KvCache& cache, Index length) noexcept { cache.length_ = length; }
+
+  /// Writes the rows of all tokens, of each head its keys and then its values, as save_row() does, through `row`,
+  /// [max(d_k, d_v)]; returns the end.
+  static std::byte* save(const KvCache& cache, std::byte* to, float* row) noexcept;
+  /// Reads so many tokens of each head, for which there is room, back through `rows`, [kKeyBlock, max(d_k, d_v)].
+  static const std::byte* restore(KvCache& cache, Index tokens, const std::byte* from,
+                                  float* rows) noexcept;
+
+  /// The formats of kernels, in the order of CacheFormat.
+  static constexpr kernels::KeyFormat kFormats[] = {
+      kernels::KeyFormat::kF32, kernels::KeyFormat::kBf16, kernels::KeyFormat::kInt8};
+
   /// Of the instruction set that the cache was created for.
   [[nodiscard]] static const kernels::KernelTable* kernels(const KvCache& cache) noexcept {
     return cache.kernels_;
@@ -72,11 +98,6 @@ struct KvCacheAccess {
   [[nodiscard]] static Index value_stride(const KvCache& cache) noexcept {
     return rows(cache).value_floats(cache.room_);
   }
-
- private:
-  /// The formats of kernels, in the order of CacheFormat.
-  static constexpr kernels::KeyFormat kFormats[] = {
-      kernels::KeyFormat::kF32, kernels::KeyFormat::kBf16, kernels::KeyFormat::kInt8};
 };
 
 }  // namespace qkv

@@ -15,6 +15,11 @@ Status refuse_empty(const Caller& caller, bool exists) noexcept {
                 exists ? "finish() has accepted" : "create() made");
 }
 
+Status refuse_no_session(const Caller& caller) noexcept {
+  return refuse(StatusCode::kInvalidArgument, caller,
+                "the session is empty, expected one made by create()");
+}
+
 namespace {
 
 /// Segments of the tokens.

@@ -19,6 +19,9 @@ inline constexpr const char* kEncoder =
 /// What a call of a model without a model answers, or of one that is not filled.
 Status refuse_empty(const Caller& caller, bool exists) noexcept;
 
+/// What a call of a session without caches answers.
+Status refuse_no_session(const Caller& caller) noexcept;
+
 /// The arguments of a call, but for what its session must have in common with the model.
 Status check_call(const LanguageModelConfig& config,
                   const LanguageModel::ForwardArgs& args) noexcept;

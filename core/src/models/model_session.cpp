@@ -22,42 +22,42 @@ ModelSession::~ModelSession() {
 
 Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig& config,
                             ModelSession& session) noexcept {
-  constexpr const char* kName = "ModelSession::create";
+  return create("ModelSession::create", model, config, session);
+}
+
+Status ModelSession::create(const char* caller, const LanguageModel& model,
+                            const ModelSessionConfig& config, ModelSession& session) noexcept {
   if (!model.state_ || !model.state_->finished) {
-    return refuse_empty(kName, model.state_ != nullptr);
+    return refuse_empty(caller, model.state_ != nullptr);
   }
   const LanguageModelConfig& c = model.config();
   if (!c.causal) {
-    return refuse(StatusCode::kInvalidArgument, kName, kEncoder);
+    return refuse(StatusCode::kInvalidArgument, caller, kEncoder);
   }
   ModelSession made;
   made.config_ = config;
   Index& capacity = made.config_.capacity;
   capacity = capacity == 0 ? c.max_length : capacity;
-  QKV_RETURN_IF_ERROR(check_size(kName, "batch", config.batch));
-  QKV_RETURN_IF_ERROR(check_choice(kName, "format", config.format, CacheFormat::kInt8));
+  QKV_RETURN_IF_ERROR(check_size(caller, "batch", config.batch));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "format", config.format, CacheFormat::kInt8));
   if (capacity < 1 || capacity > c.max_length) {
-    return refuse(StatusCode::kOutOfRange, kName, "@capacity is {}, expected 1 to {}", capacity,
+    return refuse(StatusCode::kOutOfRange, caller, "@capacity is {}, expected 1 to {}", capacity,
                   c.max_length);
   }
   const bool has_source = c.encoder_layers > 0;
   Index& source = made.config_.source_capacity;
   source = source == 0 && has_source ? c.max_length : source;
   if (!has_source && source != 0) {
-    return refuse(StatusCode::kOutOfRange, kName,
+    return refuse(StatusCode::kOutOfRange, caller,
                   "@source_capacity is {}, expected 0: the model has no encoder", source);
   }
   if (has_source && (source < 1 || source > c.max_length)) {
-    return refuse(StatusCode::kOutOfRange, kName, "@source_capacity is {}, expected 1 to {}",
+    return refuse(StatusCode::kOutOfRange, caller, "@source_capacity is {}, expected 1 to {}",
                   source, c.max_length);
   }
   const kernels::KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
-  constexpr std::size_t kFloats = (sizeof(KvCache) + sizeof(float) - 1) / sizeof(float);
-  QKV_RETURN_IF_ERROR(
-      made.memory_.reserve(capped_product((has_source ? 2 : 1) * c.num_layers, kFloats)));
-  made.caches_ = reinterpret_cast<KvCache*>(made.memory_.data());
-  made.sources_ = has_source ? made.caches_ + c.num_layers : nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
+  QKV_RETURN_IF_ERROR(made.make_caches(c.num_layers, has_source));
   KvCacheConfig cache = {.batch = config.batch,
                          .num_kv_heads = c.num_kv_heads,
                          .capacity = capacity,
@@ -67,11 +67,6 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   KvCacheConfig of_source = cache;
   of_source.capacity = source;
   for (Index n = 0; n < c.num_layers; ++n) {
-    new (made.caches_ + n) KvCache;
-    if (has_source) {
-      new (made.sources_ + n) KvCache;
-    }
-    made.layers_ = n + 1;
     QKV_RETURN_IF_ERROR(KvCacheAccess::prepare(*table, cache, made.caches_[n]));
     if (has_source) {
       QKV_RETURN_IF_ERROR(KvCacheAccess::prepare(*table, of_source, made.sources_[n]));
@@ -79,6 +74,38 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   }
   QKV_RETURN_IF_ERROR(made.make_room(made.caches_, std::min(capacity, kernels::kKeyBlock)));
   session = std::move(made);
+  return {};
+}
+
+/// Caches without room, of a session that has none.
+Status ModelSession::make_caches(Index layers, bool has_source) noexcept {
+  constexpr std::size_t kFloats = (sizeof(KvCache) + sizeof(float) - 1) / sizeof(float);
+  QKV_RETURN_IF_ERROR(memory_.reserve(capped_product((has_source ? 2 : 1) * layers, kFloats)));
+  caches_ = reinterpret_cast<KvCache*>(memory_.data());
+  sources_ = has_source ? caches_ + layers : nullptr;
+  for (; layers_ < layers; ++layers_) {
+    new (caches_ + layers_) KvCache;
+    if (has_source) {
+      new (sources_ + layers_) KvCache;
+    }
+  }
+  return {};
+}
+
+Status ModelSession::fork(ModelSession& copy) const noexcept {
+  if (layers_ == 0) {
+    return refuse_no_session("ModelSession::fork");
+  }
+  ModelSession made;
+  made.config_ = config_;
+  QKV_RETURN_IF_ERROR(made.make_caches(layers_, sources_ != nullptr));
+  for (Index n = 0; n < layers_; ++n) {
+    QKV_RETURN_IF_ERROR(KvCacheAccess::copy(caches_[n], made.caches_[n]));
+    if (sources_) {
+      QKV_RETURN_IF_ERROR(KvCacheAccess::copy(sources_[n], made.sources_[n]));
+    }
+  }
+  copy = std::move(made);
   return {};
 }
 

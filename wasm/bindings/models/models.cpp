@@ -217,6 +217,50 @@ Status encodeSource(const EncodeSourceFields& given) noexcept {
                      : status;
 }
 
+Status forkSession(const ForkSessionFields& given) noexcept {
+  return make<Conversation>([&](Conversation& conversation) noexcept {
+    Status status = given.session->session.fork(conversation.session);
+    if (status.ok()) {
+      tell(given.found, {static_cast<double>(conversation.session.max_bytes())});
+    }
+    return status;
+  });
+}
+
+Status removeTokens(const RemoveTokensFields& given) noexcept {
+  return given.session->session.remove(*given.model, {given.begin, given.end}, scratch());
+}
+
+Status measureSession(const MeasureSessionFields& given) noexcept {
+  tell(given.found, {static_cast<double>(given.session->session.saved_bytes())});
+  return {};
+}
+
+Status saveSession(const SaveSessionFields& given) noexcept {
+  const TensorView<float> words = given.bytes;
+  const auto count = static_cast<std::size_t>(words.size()) * sizeof(float);
+  return given.session->session.save(*given.model,
+                                     {reinterpret_cast<std::byte*>(words.data), count});
+}
+
+Status restoreSession(const RestoreSessionFields& given) noexcept {
+  const TensorView<const std::uint8_t> bytes = given.from;
+  return make<Conversation>([&](Conversation& conversation) noexcept {
+    ModelSession& session = conversation.session;
+    Status status = ModelSession::restore(
+        *given.model,
+        {reinterpret_cast<const std::byte*>(bytes.data), static_cast<std::size_t>(bytes.size())},
+        given.capacity, session);
+    if (status.ok()) {
+      const ModelSessionConfig& config = session.config();
+      tell(given.found,
+           {static_cast<double>(session.max_bytes()), static_cast<double>(config.batch),
+            static_cast<double>(config.capacity), static_cast<double>(session.length())});
+    }
+    return status;
+  });
+}
+
 Status truncateSession(const TruncateSessionFields& given) noexcept {
   return given.session->session.truncate(given.length);
 }

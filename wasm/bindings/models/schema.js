@@ -263,6 +263,35 @@ export const operators = /** @type {const} */ ({
       sites: { group: 'modelSites' },
     },
   },
+  // Another session of the same tokens; the bytes of what it may take.
+  forkSession: { fields: { session: { object: 'Conversation' }, found: 'results' } },
+  // Forgets tokens [begin, end); those after them move down.
+  removeTokens: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      session: { object: 'Conversation' },
+      begin: 'whole',
+      end: 'whole',
+    },
+  },
+  // How many bytes saveSession writes.
+  measureSession: { fields: { session: { object: 'Conversation' }, found: 'results' } },
+  saveSession: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      session: { object: 'Conversation' },
+      bytes: 'results',
+    },
+  },
+  // Bytes, batch, capacity and length of what it made.
+  restoreSession: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      from: 'bytes',
+      capacity: 'whole',
+      found: 'results',
+    },
+  },
   truncateSession: { fields: { session: { object: 'Conversation' }, length: 'whole' } },
   destroySession: { fields: { object: { object: 'Conversation' } } },
 });
