@@ -146,7 +146,8 @@ test('models: nothing that is private can be reached on a model or a session', a
     ...['pooling', 'ignored', 'chatTemplates'],
   ];
   assert.deepEqual(namesOf(model), [...methods, ...fields, tag, ...dispose].sort());
-  const own = ['length', 'capacity', 'bytes', 'truncate', tag, ...dispose];
+  const moves = ['truncate', 'remove', 'fork', 'save'];
+  const own = ['length', 'capacity', 'bytes', ...moves, tag, ...dispose];
   assert.deepEqual(namesOf(session), own.sort());
   assert.throws(() => (model.config = 1), TypeError);
   assert.throws(() => (session.length = 1), TypeError);

@@ -57,6 +57,7 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
   const ofSession = every<models.SessionOptions>()({
     ...{ batch: 1, capacity: 1, format: 'bf16', source: [1], plain: true },
     ...{ read: [{ site: 'q' as const }], edit: [{ site: 'embed' as const, scale: 2 }] },
+    ...{ from: new Uint8Array(1), shift: every<models.SessionShift>()({ keep: 1 }) },
   });
   const session: Session = model.session(ofSession);
   const read = every<models.Read>()({ site: 'z', layers: [0], rows: [0, 1] as const });

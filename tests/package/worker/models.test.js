@@ -239,6 +239,40 @@ describe('a model in a worker', () => {
   });
 });
 
+test('sessions are copied, forget tokens, make room and become bytes as on this thread', async () => {
+  const given = { capacity: 12, shift: { keep: 2 } };
+  const [session, own] = [await remote.session(given), local.session(given)];
+  const both = async (tokens, of = session, beside = own) => {
+    const [actual, expected] = [
+      await remote.forward(tokens, { session: of }),
+      local.forward(tokens, { session: beside }),
+    ];
+    expectSame(actual.logits.data, expected.logits.data, 'logit');
+    assert.equal(of.length, beside.length);
+  };
+  await both(ids);
+  await both(rowsOf(config, 6));
+  await session.remove(3, 5);
+  own.remove(3, 5);
+  assert.equal(session.length, own.length);
+  await both([1]);
+  const [copy, ownCopy] = [await session.fork(), own.fork()];
+  assert.deepEqual([copy.length, copy.capacity, copy.bytes], [own.length, 12, own.bytes]);
+  await both([2, 3], copy, ownCopy);
+  await both([4]);
+  const bytes = await copy.save();
+  assert.deepEqual(bytes, ownCopy.save());
+  const [back, ownBack] = [
+    await remote.session({ from: bytes, capacity: 20 }),
+    local.session({ from: bytes, capacity: 20 }),
+  ];
+  assert.equal(back.length, copy.length);
+  await both([5], back, ownBack);
+  await expectRejects(session.remove(1, 99), 'Session.remove', 'out_of_range', 'end is 99');
+  for (const each of [session, copy, back, own, ownCopy, ownBack]) await each.dispose();
+  await expectRejects(copy.save(), 'Session.save', 'disposed');
+});
+
 test('a model with an encoder: sessions have their source, and prompts are one', async () => {
   const { metadata, tensors } = ggufModels.t5();
   const file = ggufFile(metadata, tensors);

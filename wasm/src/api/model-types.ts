@@ -401,6 +401,12 @@ export interface Neighbour {
   similarity: number;
 }
 
+/** How a session makes room: see `shift` of {@link SessionOptions}. */
+export interface SessionShift {
+  /** Tokens at the beginning that stay, such as those of a system prompt. 0 to capacity - 1; default 0. */
+  keep?: number | undefined;
+}
+
 /** Options of {@link LanguageModel.session}. */
 export interface SessionOptions {
   /** Rows side by side. Default 1. */
@@ -423,6 +429,19 @@ export interface SessionOptions {
   read?: readonly Read[] | undefined;
   /** Of a model with an encoder: activations of its pass to change, likewise. Every token of the session attends to what comes of it. */
   edit?: readonly Edit[] | undefined;
+  /**
+   * What `save()` of a session of this model returned: the new one holds the same, bit for bit. It has its batch, format and source, and by
+   * default its capacity, or maxLength of the model if that is less. Bytes of a model of another config are refused; that the weights are
+   * the same cannot be seen.
+   */
+  from?: Uint8Array | undefined;
+  /**
+   * Makes room for tokens that would not fit, in place of refusing them: of n tokens that it holds, those after the first `keep` are
+   * dropped from the oldest on, ceil((n - keep) / 2) of them, or as many as are needed if those are more; the rest moves down as `remove`
+   * says. Tokens stay dropped if what comes next fails. `generate` then ends at `maxTokens` or a stop alone, and takes prompts of at most
+   * capacity - keep tokens. Not with positions that are added to the stream (`'learned'`, `'sinusoidal'`). Default: no shift.
+   */
+  shift?: SessionShift | undefined;
 }
 
 /** What {@link LanguageModel.session} returns for options of this type, sessions being of type `S`. */
@@ -444,6 +463,24 @@ export interface Session {
   readonly activations?: Activations;
   /** Forgets all tokens from `length` on. @throws {@link QkvError} `out_of_range`, `invalid_argument`, `busy`, `disposed` */
   truncate(length: number): void;
+  /**
+   * Forgets tokens [begin, end); those after them move down to their positions: keys of rotary layers are turned back by as many positions, within
+   * rounding what they would be there, all else is as it was. What the layers made of the tokens that stay still knows the ones that went.
+   * @throws {@link QkvError} `out_of_range`, `invalid_argument`, `unsupported` (positions that are added to the stream), `busy`,
+   * `out_of_memory`, `disposed`; nothing is forgotten then
+   */
+  remove(begin: number, end: number): void;
+  /**
+   * Another session with the same tokens, which goes on by itself. It takes the memory of the tokens that are held.
+   * @throws {@link QkvError} `out_of_memory`, `busy`, `disposed`
+   */
+  fork(): Session;
+  /**
+   * All that it holds, for the option `from` of {@link LanguageModel.session}, on any machine: a header of 96 bytes and the numbers of
+   * keys and values in its format. Weights are not in it.
+   * @throws {@link QkvError} `out_of_memory`, `busy`, `disposed`
+   */
+  save(): ReturnType<Uint8Array['slice']>;
   /** Gives the memory back; a generation that goes on in it is rejected with `disposed`. A second call does nothing. */
   dispose(): void;
   /** As `dispose`, for `using`. */

@@ -309,6 +309,12 @@ export interface AsyncSession extends InWorkerHandle {
   readonly activations?: Activations;
   /** Forgets all tokens from `length` on. @throws as `Session.truncate` */
   truncate(length: number, options?: CallOptions): Promise<void>;
+  /** As {@link Session.remove}. */
+  remove(begin: number, end: number, options?: CallOptions): Promise<void>;
+  /** As {@link Session.fork}, in the same worker. */
+  fork(options?: CallOptions): Promise<AsyncSession>;
+  /** As {@link Session.save}. */
+  save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
 }
 
 /** A language model in a worker: what {@link LanguageModel} is, as promises of the same results, bit for bit. */

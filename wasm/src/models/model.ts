@@ -60,7 +60,7 @@ import { normWeights } from './microscope/norm-weights.js';
 import { checkTokenLogits } from './microscope/one-pass.js';
 import { sweep } from './microscope/sweep.js';
 import { PassSites } from './pass-sites.js';
-import { addressOf, createSession, sessionStateOf, readInto } from './session.js';
+import { addressOf, createSession, makeRoom, sessionStateOf, readInto } from './session.js';
 import { ModelState, type ModelSpec } from './model-state.js';
 import { save } from './save.js';
 import { score } from './score.js';
@@ -141,6 +141,7 @@ export class WasmLanguageModel implements LanguageModel {
     const goesOn = sessionState !== undefined && sessionState.length > 0;
     const rows = rowsOf(fn, ids, state.spec, { batch, plain, goesOn });
     const [, length] = rows.shape;
+    makeRoom(fn, sessionState, rows);
     const call = new Call(state.instance, fn);
     const pass = { batch, length, keys: (sessionState?.length ?? 0) + length, hasRows: true };
     const places = new PassSites(fn, call, taken, config, pass);

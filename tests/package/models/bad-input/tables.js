@@ -219,6 +219,17 @@ const sessionTable = {
         refused([1, 2], invalid, 'source is an array', 'none: the model has no encoder'),
         refused('a', invalid, 'source is "a"', 'none: the model has no encoder'),
       ],
+      // Bytes that are none are in session-moves.test.js.
+      'options.from': (name) =>
+        noneOf(
+          name.replace('options.', ''),
+          invalid,
+          [null, 3, 'x', {}, new Float32Array(30)],
+          'a Uint8Array',
+        ),
+      'options.shift': (name) => options('keep', 'kep')(name.replace('options.', '')),
+      'options.shift.keep': (name) =>
+        whole(0, config.maxLength - 1, '0 to')(name.replace('options.', '')),
       'options.plain': boolean,
       'options.read': () => [
         refused([], invalid, 'read is an array', 'none: the model has no encoder'),
@@ -465,6 +476,20 @@ const truncateTable = {
   kinds: { length: required(whole(0, 0, '0 to 0')) },
 };
 
+const removeTable = {
+  ...{ method: 'Session.remove', says: 'Session.remove' },
+  base: () => ({ begin: 0, end: 0 }),
+  call: ({ empty }, { begin, end }) => empty.remove(begin, end),
+  kinds: { begin: required(whole(0, 0, '0 to 0')), end: required(whole(0, 0, '0 to 0')) },
+};
+
+/** Of a session alone. */
+const ofSession = (name) => ({
+  ...{ method: `Session.${name}`, says: `Session.${name}`, base: () => ({}) },
+  call: ({ empty }) => empty[name](),
+  kinds: {},
+});
+
 const saveTable = method('save', {}, {});
 
 /** A session of another model, or one that has no room. */
@@ -554,5 +579,6 @@ export const modelTables = [
   sampleTable,
   ...[attributeTable, sweepTable, headScoresTable, normWeightsTable, lensTable],
   ...[createTable, loadTable, forwardTable, sessionTable, generateTable, lossTable],
-  ...[embedTable, scoreTable, fillMaskTable, saveTable, truncateTable],
+  ...[embedTable, scoreTable, fillMaskTable, saveTable, truncateTable, removeTable],
+  ...[ofSession('fork'), ofSession('save')],
 ];

@@ -2,12 +2,13 @@
 
 import type { Token } from '../../api/model-types.js';
 import type { TokenProbability } from '../../api/sampling-types.js';
+import type { Input } from '../../arguments/arrays.js';
 import { found } from '../../language/rows.js';
 import { Call } from '../../memory/call.js';
 import { editsIn } from '../edits.js';
 import type { ModelState } from '../model-state.js';
 import { PassSites, type SitesAsked } from '../pass-sites.js';
-import { addressOf, keepOnly, readInto, type SessionState } from '../session.js';
+import { addressOf, keepOnly, makeRoom, readInto, roomIn, type SessionState } from '../session.js';
 import { Choices } from './choices.js';
 import type { GenerateRequest, Sampling } from './request.js';
 import { Seen } from './seen.js';
@@ -31,7 +32,10 @@ export class Passes {
   readonly #request: GenerateRequest;
   readonly #seen: Seen | undefined;
   readonly #choices: Choices;
-  readonly #before: number;
+  /** Tokens of before that the session holds still. */
+  #before: number;
+  /** Tokens that were read. */
+  #read = 0;
   #steps = 0;
 
   constructor(state: ModelState, sessionState: SessionState, request: GenerateRequest) {
@@ -50,7 +54,7 @@ export class Passes {
 
   /** Whether a token can be read, also after model or session were disposed. */
   get hasRoom(): boolean {
-    return this.isAlive && this.#session.length < this.#session.capacity;
+    return this.isAlive && roomIn(this.#session) > 0;
   }
 
   /** Whether nothing may follow the token that was chosen last. */
@@ -71,6 +75,7 @@ export class Passes {
     readInto(fn, this.#session, ids.length, () => {
       call.run('forwardModel', fields());
     });
+    this.#read += ids.length;
   }
 
   /** Reads tokens, and chooses one that follows the last of them. */
@@ -87,24 +92,33 @@ export class Passes {
       });
     });
     this.#steps += 1;
+    this.#read += ids.length;
     const [id = -1, logProbability = NaN] = found(call, slot);
     this.#seen?.add(id);
     this.#choices.push(id);
     return { id, logProbability, ...choice.result(), ...places.result(call) };
   }
 
+  #makeRoom(rows: Input): void {
+    const dropped = makeRoom(fn, this.#session, rows);
+    const kept = Math.min(this.#before, this.#session.keep ?? 0);
+    if (dropped > 0) this.#before = Math.max(kept, this.#before - dropped);
+  }
+
   #begin(ids: Int32Array, asked: SitesAsked) {
     const state = this.#state;
     const sessionState = this.#session;
-    const call = new Call(state.instance, fn);
     const { length } = ids;
+    const rows = { name: 'prompt', shape: [1, length], source: ids };
+    this.#makeRoom(rows);
+    const call = new Call(state.instance, fn);
     const size = { batch: 1, length, keys: sessionState.length + length };
-    const edits = editsIn(this.#request.edits, sessionState.length - this.#before, size);
+    const edits = editsIn(this.#request.edits, this.#read, size);
     const places = new PassSites(fn, call, asked, state.spec.config, { ...size, edits });
     const fields = () => ({
       model: state.live(fn),
       session: addressOf(fn, sessionState),
-      ids: call.input({ name: 'prompt', shape: [1, length], source: ids }),
+      ids: call.input(rows),
       sites: places.fields(call),
     });
     return { call, places, fields };

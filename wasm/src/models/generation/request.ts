@@ -12,7 +12,7 @@ import { checkTokenLogits } from '../microscope/one-pass.js';
 import type { ModelState } from '../model-state.js';
 import { PassSites } from '../pass-sites.js';
 import { samplingOf } from '../sampling-options.js';
-import { type SessionState, sessionStateOf } from '../session.js';
+import { roomIn, type SessionState, sessionStateOf } from '../session.js';
 import { hasNoTokenizer, tokensOf } from '../text.js';
 import { type ChoiceRules, choiceRulesOf } from './choices.js';
 import { fn, mostStops, tokenListOf } from './token-lists.js';
@@ -80,9 +80,10 @@ function roomFor(
   sessionState: SessionState | undefined,
   prompt: number,
 ): number {
-  const capacity = sessionState?.capacity ?? state.spec.config.maxLength;
-  const room = capacity - (sessionState?.length ?? 0) - prompt;
-  if (room >= 0) return room + 1;
+  const most = sessionState ? roomIn(sessionState) : state.spec.config.maxLength;
+  const room = most - prompt;
+  // A session that drops tokens has room for any number of others.
+  if (room >= 0) return sessionState?.keep === undefined ? room + 1 : mostInt;
   throw new QkvError(
     'out_of_range',
     `${fn}: prompt has ${prompt} tokens, expected at most ${room + prompt}: ${sessionState ? 'the session' : 'the model'} has no room for more`,

@@ -4,7 +4,7 @@ import { QkvError } from '../../api/errors.js';
 import { hasPlainHead } from '../../language/config.js';
 import { Call } from '../../memory/call.js';
 import type { ModelSpec, ModelState } from '../model-state.js';
-import { addressOf, readInto, type SessionState, sessionStateOf } from '../session.js';
+import { addressOf, makeRoom, readInto, type SessionState, sessionStateOf } from '../session.js';
 import type { PassSize } from '../../language/sites.js';
 import { tokensOf } from '../text.js';
 
@@ -54,6 +54,7 @@ export function onePass(fn: string, state: ModelState, ids: unknown, session: un
   const goesOn = of !== undefined && of.length > 0;
   const rows = tokensOf(fn, 'ids', ids, state.spec, { goesOn });
   const [, length] = rows.shape;
+  makeRoom(fn, of, rows);
   const call = new Call(state.instance, fn);
   return {
     call,

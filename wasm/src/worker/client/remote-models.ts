@@ -78,6 +78,7 @@ class RemoteSession extends Remote implements AsyncSession, Counted {
     const { activations, ...about } = sent.about ?? {};
     const read = activations as Activations | undefined;
     fix(this, { ...sent, about: read ? { ...about, ...revived({ activations: read }) } : about });
+    this.#length = sent.length ?? 0;
   }
 
   override get kind(): string {
@@ -98,6 +99,20 @@ class RemoteSession extends Remote implements AsyncSession, Counted {
 
   truncate(length: number, options?: CallOptions): Promise<void> {
     return this.call('Session.truncate', 'truncate', ['length', 'call'], [length, options]);
+  }
+
+  remove(begin: number, end: number, options?: CallOptions): Promise<void> {
+    const names = ['begin', 'end', 'call'];
+    return this.call('Session.remove', 'remove', names, [begin, end, options]);
+  }
+
+  fork(options?: CallOptions): Promise<AsyncSession> {
+    const method = { fn: 'Session.fork', method: 'fork', names: ['call'] };
+    return this.make(method, [options], (...of) => new RemoteSession(...of));
+  }
+
+  save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>> {
+    return this.call('Session.save', 'save', ['call'], [options]);
   }
 }
 

@@ -252,7 +252,11 @@ export class Conversation {
     this.#handles.set(id, { kind, handle });
     const { fields } = handleKinds[kind];
     const from = handle as unknown as Record<string, unknown>;
-    if (fields) return { id, about: Object.fromEntries(fields.map((name) => [name, from[name]])) };
+    if (fields) {
+      const about = Object.fromEntries(fields.map((name) => [name, from[name]]));
+      const { length } = handle as Partial<SentHandle>;
+      return { id, about, ...(length !== undefined && { length }) };
+    }
     const { shape, capacity } = handle as Partial<SentHandle>;
     return { id, ...(shape && { shape }), ...(capacity !== undefined && { capacity }) };
   }

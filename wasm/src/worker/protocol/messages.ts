@@ -56,6 +56,8 @@ export interface SentHandle {
   readonly capacity?: number;
   /** Of models and sessions: fields that do not change. */
   readonly about?: Readonly<Record<string, unknown>>;
+  /** Of sessions: what they hold when they are made. */
+  readonly length?: number;
 }
 
 export interface Ready {

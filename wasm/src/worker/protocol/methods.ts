@@ -35,10 +35,11 @@ export type Maker = keyof typeof engineMakers;
 export const isMaker = (method: string): method is Maker =>
   Object.keys(engineMakers).includes(method);
 
-/** The same of a model. */
+/** The same of a model, and of its sessions. */
 export const modelMakers: Readonly<Record<string, HandleKind>> = {
   session: 'session',
   generate: 'generation',
+  fork: 'session',
 };
 
 /** Methods of a model whose second argument may have a session. */
@@ -106,7 +107,9 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
   },
   session: {
     name: 'session',
-    methods: ['truncate', 'dispose'] satisfies MethodNames<Session>[],
+    methods: [
+      ...(['truncate', 'remove', 'fork', 'save', 'dispose'] satisfies MethodNames<Session>[]),
+    ],
     isCounted: true,
     fields: ['capacity', 'bytes', 'activations'] satisfies MethodNames<Session>[],
   },
