@@ -340,3 +340,88 @@ describe('tokens of texts', () => {
 test('tokenizer_config.json of the test is one of the hub: an object for a token is its content', () => {
   assert.equal(tokenizerConfig.eos_token.content, model.chatTemplates.tokens.eos_token);
 });
+
+describe('conversations in sessions', () => {
+  const ask = async (session, messages, more) => {
+    const answer = model.chat(messages, { ...options, session, maxTokens: 5, ...more });
+    return answer.text();
+  };
+
+  test('chat: a turn reads what is new, and says what it says without a session', async () => {
+    const session = model.session();
+    const messages = [user('One')];
+    const first = await ask(session, messages);
+    const held = session.length;
+    assert.equal(held, model.chatPrompt(messages, options).ids.length + 5);
+    messages.push(assistant('Fine.'), user('Two'));
+    // The answer is another one here, so the session keeps what is before it.
+    const expected = await model.chat(messages, { ...options, maxTokens: 5 }).text();
+    assert.equal(await ask(session, messages), expected);
+    assert.equal(session.length, model.chatPrompt(messages, options).ids.length + 5);
+    // The first again: the same bits as at first.
+    assert.equal(await ask(session, [user('One')]), first);
+    session.dispose();
+  });
+
+  test('generate: with reuse only tokens are read that the session lacks', async () => {
+    const read = async (session, ids) => {
+      const before = session.length;
+      await model.generate(ids, { session, reuse: true, maxTokens: 1 }).text();
+      return [before, session.length];
+    };
+    const session = model.session();
+    assert.deepEqual(await read(session, [1, 2, 3, 4]), [0, 5]);
+    const [{ id: said }] = await all(model.generate([1, 2, 3, 4], { maxTokens: 1 }));
+    // A capacity of 7 has room for one more token after five that are held, and not for six.
+    const small = model.session({ capacity: 7 });
+    await read(small, [1, 2, 3, 4]);
+    assert.deepEqual(await read(small, [1, 2, 3, 4, said, 9]), [5, 7]);
+    assert.deepEqual(await read(small, [1, 2, 8]), [7, 4], 'what differs is forgotten');
+    assert.deepEqual(await read(small, [1, 2]), [4, 3], 'the last token is read again');
+    expectThrows(
+      () => model.generate(Array(8).fill(7), { session: small, reuse: true }),
+      ...['LanguageModel.generate', 'out_of_range', 'prompt has 8 tokens', '7'],
+    );
+    expectThrows(
+      () => model.generate([1], { reuse: 1 }),
+      ...['LanguageModel.generate', 'invalid_argument', 'reuse is 1'],
+    );
+    assert.equal(small.length, 3, 'what is refused changes nothing');
+    session.dispose();
+    small.dispose();
+  });
+
+  test('generate: truncate, remove, fork and save know what is held', async () => {
+    const ids = Array.from({ length: 12 }, (_, i) => 40 + i);
+    const lengthAfter = async (session, prompt) => {
+      // How far it was kept is seen by what the session has room for.
+      await model.generate(prompt, { session, reuse: true, maxTokens: 1 }).text();
+      return session.length;
+    };
+    const base = model.session();
+    model.forward(ids, { session: base, rows: 'last' });
+    for (const [what, make, prompt] of [
+      ['truncate', (s) => (s.truncate(6), s), [...ids.slice(0, 6), 7]],
+      ['remove', (s) => (s.remove(2, 5), s), [...ids.slice(0, 2), ...ids.slice(5), 7]],
+      ['save', (s) => model.session({ from: s.save() }), [...ids, 7]],
+    ]) {
+      const copy = base.fork();
+      const session = make(copy);
+      const before = session.length;
+      const seen = [];
+      const steps = model.generate(prompt, { session, reuse: true, maxTokens: 1, read: [{ site: 'residual', layers: [0] }] }); // prettier-ignore
+      for await (const { activations } of steps) seen.push(activations);
+      assert.equal(before, prompt.length - 1, what);
+      assert.equal(session.length, prompt.length + 1, what);
+      // Bits of a session that has read these tokens one after the other.
+      if (what !== 'remove') {
+        const own = model.session();
+        assert.equal(await lengthAfter(own, prompt), prompt.length + 1);
+        own.dispose();
+      }
+      session.dispose();
+      copy.dispose();
+    }
+    base.dispose();
+  });
+});

@@ -240,9 +240,20 @@ describe('Session.save', () => {
     refuses(new Uint8Array(4), invalid, 'from has 4 bytes', 'at least 96');
     refuses(new Uint8Array(200), invalid, 'from does not begin');
     refuses(bytes.slice(0, -4), 'shape_mismatch', 'from has', 'for 12 tokens');
+    // Two words and the tokens stand before what the core has saved.
     const later = bytes.slice();
-    later[8] = 2;
+    later[4 * (2 + 12) + 8] = 2;
     refuses(later, 'unsupported', 'the version of from is 2');
+    const changed = (word, value) => {
+      const copy = bytes.slice();
+      new DataView(copy.buffer).setInt32(4 * word, value, true);
+      return copy;
+    };
+    refuses(changed(3, 19), invalid, 'from has token 19', '0 to 18');
+    refuses(changed(3, -1), invalid, 'from has token -1');
+    refuses(changed(1, -1), invalid, 'from has -1 tokens');
+    refuses(changed(1, 2 ** 30), invalid, `from has ${2 ** 30} tokens`);
+    refuses(changed(1, 11), invalid, 'from does not begin');
     const other = made({ ...config, rotary: { base: 900 } });
     expectThrows(() => other.session({ from: bytes }), fn, invalid, 'another config');
     const wider = made({ ...kinds.gpt2, maxLength: 40 });

@@ -543,6 +543,12 @@ export interface GenerateOptions {
    * when the loop begins, a text is read without the token `begin` of the tokenizer. Until the loop ends nothing else may use it.
    */
   session?: Session | undefined;
+  /**
+   * Whether the prompt is all of what the session is to hold: of the tokens that it holds those are kept with which the prompt begins, the
+   * others are forgotten when the loop begins, and the rest of the prompt is read. Without a meaning without a session, and for one of several
+   * rows. Default false: the prompt goes on after what the session holds. `chat` sets it.
+   */
+  reuse?: boolean | undefined;
   /** What to read of the pass that chose each token, which has one row. `rows` has no meaning here. */
   inspect?: Omit<Inspect, 'rows'> | undefined;
   /** Activations to read of that pass. */
@@ -669,8 +675,8 @@ export interface LanguageModel<
    */
   chatPrompt(messages: readonly ChatMessage[], options?: ChatPromptOptions): ChatPrompt;
   /**
-   * What the model answers to a conversation: `chatPrompt`, then `generate`, whose options it takes, too. Of a session that holds
-   * tokens those are kept with which the prompt begins, and only the rest is read.
+   * What the model answers to a conversation: `chatPrompt`, then `generate` with `reuse`, whose options it takes, too. So with a session
+   * only what is new in the conversation is read.
    *
    * @throws {@link QkvError} as `chatPrompt` and `generate`
    */

@@ -26,6 +26,10 @@ export function splitOptions(fn: string, options: object): Split {
   });
 }
 
+/** Options of generate() for a prompt that is all of a conversation. */
+export const withReuse = (generation: Record<string, unknown>): Record<string, unknown> =>
+  generation['session'] === undefined ? generation : { reuse: true, ...generation };
+
 /** The tokens that follow a prompt, once it is made. */
 export function chatting<T extends { readonly text: string; readonly finishReason?: FinishReason }>(
   fn: string,

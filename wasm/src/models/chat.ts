@@ -4,7 +4,7 @@ import type { ChatPrompt, ChatPromptOptions } from '../api/chat-types.js';
 import type { Generation } from '../api/generation-types.js';
 import type { ChatOptions, Token } from '../api/model-types.js';
 import { chatText, promptNames } from '../chat/chat-prompt.js';
-import { splitOptions } from '../chat/chatting.js';
+import { splitOptions, withReuse } from '../chat/chatting.js';
 import { takeOptions } from '../arguments/values.js';
 import { bareTokens } from './encoding.js';
 import { generate } from './generation/generate.js';
@@ -40,5 +40,6 @@ export function chat(
 ): Generation<Token> {
   const fn = 'LanguageModel.chat';
   const { prompt, generation } = splitOptions(fn, options);
-  return generate(state, promptOf(fn, state, messages, prompt).ids, generation);
+  const { ids } = promptOf(fn, state, messages, prompt);
+  return generate(state, ids, withReuse(generation));
 }

@@ -157,7 +157,7 @@ export class WasmLanguageModel implements LanguageModel {
       session: sessionState && addressOf(fn, sessionState),
       model: state.live(fn),
     };
-    readInto(fn, sessionState, length, () => {
+    readInto(fn, sessionState, rows.source as Int32Array, () => {
       call.run('forwardModel', fields);
     });
     return {

@@ -10,6 +10,7 @@ import { found } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol, Handle } from '../memory/handle.js';
 import type { Address } from '../memory/raw.js';
+import { HeldTokens } from './held-tokens.js';
 import type { ModelState } from './model-state.js';
 import { sourceOf } from './source.js';
 
@@ -27,6 +28,7 @@ export interface SessionState {
   isBusy: boolean;
   /** Tokens at the beginning that stay when others make room; undefined if none do. */
   keep: number | undefined;
+  readonly held: HeldTokens;
 }
 
 const all = new WeakMap<object, SessionState>();
@@ -83,11 +85,12 @@ class WasmSession implements Session {
     limited(undefined, () => {
       call.run('forkSession', { session, found: slot });
     });
-    return new WasmSession(call.made(), state);
+    return new WasmSession(call.made(), { ...state, held: state.held.copy() });
   }
 
   save(): Uint8Array<ArrayBuffer> {
-    return savedBytes('Session.save', this.#state);
+    const state = this.#state;
+    return state.held.savedWith(savedBytes('Session.save', state));
   }
 
   dispose(): void {
@@ -118,6 +121,7 @@ export function checkIdle(fn: string, { isBusy }: SessionState): void {
 export function keepOnly(fn: string, state: SessionState, length: number): void {
   state.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, state), length });
   state.length = length + 0; // of -0 as well
+  state.held.remove(state.length);
 }
 
 /** Drops tokens [begin, end); those after them move down. */
@@ -126,6 +130,7 @@ function removeTokens(fn: string, state: SessionState, begin: number, end: numbe
   const session = addressOf(fn, state);
   model.instance.run(fn, 'removeTokens', { model: model.live(fn), session, begin, end });
   state.length -= end - begin;
+  state.held.remove(begin, end);
 }
 
 /** All that a session holds. */
@@ -179,13 +184,13 @@ function limited<T>(state: Pick<SessionState, 'bytes' | 'capacity'> | undefined,
 }
 
 /**
- * Runs a pass, which reads `count` tokens into a session if there is one. A pass that lost a thread has read them, but not
+ * Runs a pass, which reads these tokens, [batch, T], into a session if there is one. A pass that lost a thread has read them, but not
  * rightly, so the session forgets them.
  */
 export function readInto(
   fn: string,
   state: SessionState | undefined,
-  count: number,
+  ids: Int32Array,
   run: () => void,
 ): void {
   try {
@@ -197,7 +202,9 @@ export function readInto(
     }
     throw error;
   }
-  if (state) state.length += count;
+  if (!state) return;
+  state.length += ids.length / state.batch;
+  state.held.add(ids);
 }
 
 /** What is behind the caller's session, which must be of this model and live. */
@@ -248,13 +255,14 @@ function restoreSession(fn: string, model: ModelState, taken: SessionOptions): S
       `${fn}: from is ${describe(from)}, expected a Uint8Array that save() of a session returned`,
     );
   }
-  const { maxLength } = model.spec.config;
+  const { maxLength, vocabulary } = model.spec.config;
+  const { held, bytes: saved } = HeldTokens.of(fn, from, vocabulary);
   if (capacity !== undefined) checkInteger(fn, 'capacity', capacity, 1, maxLength);
   const call = new Call(model.instance, fn);
   const slot = call.output('found', [8]);
   const fields = {
     model: model.live(fn),
-    from: call.input({ name: 'from', shape: [lengthOf(from)], source: from }),
+    from: call.input({ name: 'from', shape: [lengthOf(saved)], source: saved }),
     ...{ capacity: capacity ?? 0, found: slot },
   };
   limited(undefined, () => {
@@ -262,7 +270,8 @@ function restoreSession(fn: string, model: ModelState, taken: SessionOptions): S
   });
   const address = call.made();
   const [bytes = 0, batch = 1, room = 0, length = 0] = found(call, slot);
-  const state = { model, batch, capacity: room, bytes, length, keep: undefined };
+  const known = held.ids?.length === length ? held : new HeldTokens(undefined);
+  const state = { model, batch, capacity: room, bytes, length, keep: undefined, held: known };
   const session = new WasmSession(address, state);
   try {
     // Not sooner: the bytes have the capacity.
@@ -293,7 +302,9 @@ export function createSession(fn: string, model: ModelState, given: SessionOptio
   });
   const address = call.made();
   const [bytes = 0] = found(call, slot);
-  const session = new WasmSession(address, { model, batch, capacity, bytes, length: 0, keep });
+  const held = new HeldTokens(batch === 1 ? [] : undefined);
+  const state = { model, batch, capacity, bytes, length: 0, keep, held };
+  const session = new WasmSession(address, state);
   try {
     const activations = source && limited(undefined, () => source.run(address));
     if (activations) {

@@ -6,7 +6,7 @@ import { type Ending, generationOf } from '../../arguments/generation.js';
 import { throwIfAborted } from '../../arguments/signal.js';
 import type { ModelState } from '../model-state.js';
 import { Pause } from '../pause.js';
-import { checkIdle, createSession, sessionStateOf } from '../session.js';
+import { checkIdle, createSession, keepOnly, sessionStateOf } from '../session.js';
 import { type Chosen, Passes } from './passes.js';
 import { type GenerateRequest, requestOf } from './request.js';
 import { StreamedText } from './streamed-text.js';
@@ -132,7 +132,9 @@ async function* alone(
   }
   checkIdle(fn, session);
   // An earlier generation may have gone on in it meanwhile.
-  const now = session.length === length ? request : { ...request, ...request.again() };
+  const isSame = session.length === length && request.kept === undefined;
+  const now = isSame ? request : { ...request, ...request.again() };
+  if (now.kept !== undefined) keepOnly(fn, session, now.kept);
   session.isBusy = true;
   try {
     yield* tokens(state, now, ending);

@@ -72,7 +72,7 @@ export class Passes {
   read(ids: Int32Array): void {
     const { ablate } = this.#request.asked.inspect ?? {};
     const { call, fields } = this.#begin(ids, ablate ? { inspect: { ablate } } : {});
-    readInto(fn, this.#session, ids.length, () => {
+    readInto(fn, this.#session, ids, () => {
       call.run('forwardModel', fields());
     });
     this.#read += ids.length;
@@ -83,7 +83,7 @@ export class Passes {
     const { call, places, fields } = this.#begin(ids, this.#request.asked);
     const choice = this.#choices.next(call, this.#seen?.input);
     const slot = call.output('found', [4]);
-    readInto(fn, this.#session, ids.length, () => {
+    readInto(fn, this.#session, ids, () => {
       call.run('generateToken', {
         ...fields(),
         sampling: { ...this.#request.sampling, step: this.#steps },

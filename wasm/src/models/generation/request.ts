@@ -26,6 +26,7 @@ const names = [
     'forced',
     'mask',
     'constraint',
+    'reuse',
     'session',
     'inspect',
     'signal',
@@ -42,6 +43,10 @@ interface Prompt {
   /** What the encoder of a model with one reads first, unless a session has its own. */
   readonly source?: Int32Array;
   readonly most: number;
+  /** Tokens of the session that stay when the loop begins: those that the prompt begins with. Undefined where all stay. */
+  readonly kept?: number;
+  /** With `kept`: the prompt with the tokens that the session has of it. */
+  readonly whole?: Int32Array;
 }
 
 export interface GenerateRequest extends Prompt {
@@ -79,8 +84,9 @@ function roomFor(
   state: ModelState,
   sessionState: SessionState | undefined,
   prompt: number,
+  length = sessionState?.length ?? 0,
 ): number {
-  const most = sessionState ? roomIn(sessionState) : state.spec.config.maxLength;
+  const most = sessionState ? roomIn({ ...sessionState, length }) : state.spec.config.maxLength;
   const room = most - prompt;
   // A session that drops tokens has room for any number of others.
   if (room >= 0) return sessionState?.keep === undefined ? room + 1 : mostInt;
@@ -99,12 +105,20 @@ function checkSaid(prompt: unknown): void {
   );
 }
 
+/** How many tokens a session holds with which a prompt begins; not the last one, which chooses what follows. */
+function commonLength({ held }: SessionState, prompt: Int32Array): number {
+  const ids = held.ids ?? [];
+  let length = 0;
+  while (length < prompt.length - 1 && ids[length] === prompt[length]) length += 1;
+  return length;
+}
+
 /** The tokens of a prompt, for a model and a session as they are now. */
 function promptOf(
   state: ModelState,
   from: unknown,
   session: SessionState | undefined,
-  { maxTokens: most = mostInt, plain = false }: GenerateOptions,
+  { maxTokens: most = mostInt, plain = false, reuse = false }: GenerateOptions,
 ): Prompt {
   const { config } = state.spec;
   if (config.encoderLayers > 0) {
@@ -115,8 +129,14 @@ function promptOf(
       return { prompt, source, most: Math.min(most, config.maxLength) };
     }
   }
-  const goesOn = session !== undefined && session.length > 0;
+  const goesOn = session !== undefined && session.length > 0 && !reuse;
   const { source, shape } = tokensOf(fn, 'prompt', from, state.spec, { goesOn, plain });
+  if (session && reuse) {
+    const kept = commonLength(session, source);
+    const prompt = source.subarray(kept);
+    const room = roomFor(state, session, prompt.length, kept);
+    return { prompt, kept, whole: source, most: Math.min(most, room) };
+  }
   return { prompt: source, most: Math.min(most, roomFor(state, session, shape[1])) };
 }
 
@@ -126,7 +146,7 @@ export function requestOf(
   options: GenerateOptions,
 ): GenerateRequest {
   const taken = takeOptions(fn, 'options', options, names);
-  const { maxTokens, session, signal, plain = false } = taken;
+  const { maxTokens, session, signal, plain = false, reuse = false } = taken;
   const { config, tokenizer } = state.spec;
   checkTokenLogits(fn, state.spec);
   const stops = stopsOf(taken.stop);
@@ -134,12 +154,13 @@ export function requestOf(
     throw hasNoTokenizer(fn, state.spec, 'stop is given', 'stopTokens');
   checkSignal(fn, signal);
   checkBoolean(fn, 'plain', plain);
+  checkBoolean(fn, 'reuse', reuse);
   state.live(fn);
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
   const sessionState = session === undefined ? undefined : sessionStateOf(fn, state, session);
   if (sessionState) checkInteger(fn, 'the batch of session', sessionState.batch, 1, 1);
   const first = promptOf(state, given, sessionState, taken);
-  const again = typeof given === 'string' ? given : first.prompt;
+  const again = typeof given === 'string' ? given : (first.whole ?? first.prompt);
   const ends = tokenListOf('stopTokens', taken.stopTokens, config.vocabulary) ?? state.spec.ends;
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };

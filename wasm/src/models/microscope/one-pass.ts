@@ -64,6 +64,6 @@ export function onePass(fn: string, state: ModelState, ids: unknown, session: un
       ids: call.input(rows),
       session: of && addressOf(fn, of),
     }),
-    run: (operator) => readInto(fn, of, length, operator),
+    run: (operator) => readInto(fn, of, rows.source, operator),
   };
 }

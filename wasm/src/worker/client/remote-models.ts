@@ -53,7 +53,7 @@ import { revived } from '../../arguments/activations.js';
 import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
 import { drawnSeed, type Ending, generationOf } from '../../arguments/generation.js';
 import { chatText } from '../../chat/chat-prompt.js';
-import { chatting, splitOptions } from '../../chat/chatting.js';
+import { chatting, splitOptions, withReuse } from '../../chat/chatting.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { type Caller, type Method, Remote } from './handles.js';
@@ -334,7 +334,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     const { prompt, generation } = splitOptions(fn, options);
     const { seed = drawnSeed() } = generation as ChatOptions;
     const ids = this.#prompt(fn, messages, prompt).then((made) => made.ids);
-    return chatting(fn, ids, seed, (all) => this.generate(all, { ...generation, seed }));
+    return chatting(fn, ids, seed, (all) => this.generate(all, { ...withReuse(generation), seed }));
   }
 
   encode(text: string, options?: EncodeOptions & CallOptions): Promise<Int32Array> {
