@@ -55,6 +55,7 @@ const declarations = [
     'api/chat-types',
     'api/generation-types',
     'api/logit-types',
+    'api/load-types',
     'api/model-types',
     'api/sampling-types',
     'api/train-types',

@@ -41,6 +41,7 @@ const elsewhere = {
   'LanguageModel.chatPrompt': 'likewise',
   'LanguageModel.encode': 'texts and letters: chat.test.js',
   'LanguageModel.decode': 'likewise',
+  modelCache: 'in its own name: model-cache.test.js',
   llama2cTokenizer: 'bytes of a file, in the name of load(): llama2c.test.js',
 };
 

@@ -118,7 +118,14 @@ test('models: the class of errors is that of qkv, and so are the functions that 
   assert.equal(models.array, qkv.array);
   assert.deepEqual(Object.keys(models).sort(), [
     ...['QkvError', 'array', 'charactersTokenizer', 'cosineSimilarity', 'create'],
-    ...['huggingFaceTokenizer', 'jsonTokenizer', 'llama2cTokenizer', 'load', 'nearest'],
+    ...[
+      'huggingFaceTokenizer',
+      'jsonTokenizer',
+      'llama2cTokenizer',
+      'load',
+      'modelCache',
+      'nearest',
+    ],
     ...['random', 'sample', 'toNested', 'zeros'],
   ]);
 });

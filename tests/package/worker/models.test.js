@@ -17,6 +17,7 @@ import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime } from '../../support/js/patience.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
 import { overPort, workerOf } from '../../support/js/workers.js';
+import { serve as serveFiles } from '../../support/js/server.js';
 import { gguf, ggufFile, safetensors } from '../models/support/files.js';
 import { ggufModels } from '../models/support/gguf-models.js';
 
@@ -663,6 +664,52 @@ describe('loading', () => {
       assert.deepEqual([...here2.tokenizer.encode('sab')], [18, 0, 1]);
       here2.dispose();
     }
+  });
+
+  test('a model of a hub, kept in a folder: the second time from there', async (t) => {
+    const { tensors, config: hubConfig, truth } = families.gpt2();
+    const commit = 'a'.repeat(40);
+    const files = {
+      'model.safetensors': Buffer.from(safetensors(tensors)),
+      'config.json': JSON.stringify(hubConfig),
+      'tokenizer_config.json': JSON.stringify({ chat_template: '{{ messages }}' }),
+    };
+    const siblings = Object.keys(files).map((rfilename) => ({ rfilename }));
+    const hub = await serveFiles((path) => {
+      if (path === '/api/models/a/b/revision/main') return { body: JSON.stringify({ sha: commit, siblings }) }; // prettier-ignore
+      const [, name] = new RegExp(`^/a/b/resolve/${commit}/(.*)$`).exec(path) ?? [];
+      return name in files ? { body: files[name] } : undefined;
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'qkv-worker-cache-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const cache = models.modelCache({ folder });
+    const told = [];
+    const given = { hub: { host: hub.url }, cache, onProgress: (each) => told.push(each) };
+    const logits = [];
+    for (let i = 0; i < 2; i += 1) {
+      const loaded = await away.loadModel(i === 0 ? 'hub:a/b' : { weights: new URL('hub:a/b') }, given); // prettier-ignore
+      assert.equal(loaded.chatTemplates.templates.default, '{{ messages }}');
+      logits.push((await loaded.forward([1, 2, 3])).logits.data);
+      await loaded.dispose();
+      await hub.close().catch(() => undefined);
+    }
+    assert.ok(truth);
+    expectSame(logits[0], logits[1], 'logit');
+    assert.equal(hub.requests.length, 4);
+    const { rate, ...last } = told.at(-1);
+    assert.ok(rate >= 0);
+    assert.deepEqual({ ...last, loaded: 0, total: 0 }, { loaded: 0, total: 0, file: 'model.safetensors' }); // prettier-ignore
+    assert.deepEqual(
+      (await cache.list()).map(({ address }) => address.slice(hub.url.length)).sort(),
+      [
+        ...['config.json', 'model.safetensors', 'tokenizer_config.json'].map((name) => `/a/b/resolve/${commit}/${name}`), // prettier-ignore
+        '/api/models/a/b/revision/main?blobs=true',
+      ],
+    );
+    const load = (options) => away.loadModel('hub:a/b', { ...given, ...options });
+    await expectRejects(load({ fetch: () => 1 }), 'loadModel', 'invalid_argument', 'options.fetch'); // prettier-ignore
+    await expectRejects(load({ headers: () => 1 }), 'loadModel', 'invalid_argument', 'options.headers'); // prettier-ignore
+    await expectRejects(load({ cache: 5 }), 'load', 'invalid_argument', 'cache is 5');
   });
 
   test('workers without models say so', async () => {

@@ -34,8 +34,6 @@ export type { Alternative, FinishReason, Generation } from './generation-types.j
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
-type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
-type WebBlob = Web extends { Blob: { prototype: infer T } } ? T : never;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
 /**
@@ -118,41 +116,6 @@ export interface TokenizerJson {
   readonly model: object;
 }
 
-/** Where a model is. */
-export interface Source {
-  /**
-   * config.json of the Hugging Face hub, parsed, or where it is. Not needed for GGUF and llama2.c files, which carry it, and
-   * for files of trainers of `qkv/train`.
-   */
-  config?: string | WebUrl | object | undefined;
-  /**
-   * safetensors (one file, shards, or where their index is), GGUF (one file, or all of its parts in any order), or a llama2.c
-   * checkpoint.
-   */
-  weights:
-    | (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)
-    | readonly (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)[];
-  /**
-   * For texts in place of tokens: one of yours, or tokenizer.json of the Hugging Face hub, parsed, or where it is. Default the one in
-   * the file: of GGUF, and of files of `qkv/train` whose metadata has one.
-   */
-  tokenizer?: Tokenizer | TokenizerJson | string | WebUrl | undefined;
-  /**
-   * generation_config.json of the Hugging Face hub, parsed, or where it is: its `eos_token_id` are the tokens that end what
-   * `generate` says, in place of those of config.json. Nothing else of it is read.
-   */
-  generation?: string | WebUrl | object | undefined;
-  /** 1_Pooling/config.json of sentence-transformers, parsed, or where it is: the default of `pooling` of `embed`. */
-  pooling?: string | WebUrl | object | undefined;
-  /**
-   * tokenizer_config.json of the Hugging Face hub, parsed, or where it is: its chat templates, and the texts of tokens that these have as
-   * variables. GGUF files carry both. Nothing else of it is read.
-   */
-  tokenizerConfig?: string | WebUrl | object | undefined;
-  /** A chat template, or where it is, as chat_template.jinja of the hub: before those of other files. */
-  chatTemplate?: string | WebUrl | undefined;
-}
-
 /** Options of {@link create}. */
 export interface CreateOptions {
   /** Default `'f32'`. */
@@ -161,32 +124,6 @@ export interface CreateOptions {
   maxLength?: number | undefined;
   /** For texts in place of tokens. */
   tokenizer?: Tokenizer | undefined;
-}
-
-/** Options of {@link load}. */
-export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'> {
-  /**
-   * For all matrices. Default: as the file has most of them. If that is blocks, matrices in Q4_K stay as they are (`'q4_k'`), others
-   * with blocks of 4 bits are `'int4'` and all others `'int8'`.
-   */
-  format?: WeightFormat | undefined;
-  /**
-   * Whether the head for masked tokens or for classes is read that files of classes such as `BertForMaskedLM` and
-   * `BertForSequenceClassification` have. Default true; without it such a model is an encoder that answers with `hidden`.
-   */
-  head?: boolean | undefined;
-  /** Ends the loading; what was taken is given back. */
-  signal?: WebSignal | undefined;
-  /** Called as bytes of weights arrive. */
-  onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-/** How far a load is, in bytes of weights. */
-export interface Progress {
-  /** Read so far. */
-  loaded: number;
-  /** To read. */
-  total: number;
 }
 
 /** What to keep of a pass, beside logits, all of it as the core computed it. What is not asked for costs nothing. */

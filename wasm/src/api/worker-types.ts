@@ -13,6 +13,7 @@ import type {
 } from './inspect-types.js';
 import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js';
 import type { Generation } from './generation-types.js';
+import type { LoadOptions, Source } from './load-types.js';
 import type {
   ChatOptions,
   Embeddings,
@@ -22,7 +23,6 @@ import type {
   ForwardOptions,
   GenerateOptions,
   LanguageModel,
-  LoadOptions,
   LossOptions,
   OutputOf,
   Passing,
@@ -30,7 +30,6 @@ import type {
   Scores,
   SessionOf,
   SessionOptions,
-  Source,
   Tokenizer,
   TokenOf,
 } from './model-types.js';
@@ -63,6 +62,7 @@ import type {
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
+type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
 /** Options every call accepts. */
@@ -271,8 +271,10 @@ export type ModelSource = Omit<Source, 'tokenizer'> & {
   tokenizer?: Exclude<Source['tokenizer'], Tokenizer>;
 };
 
-/** Options of {@link AsyncQkv.loadModel}. */
-export interface LoadModelOptions extends LoadOptions {
+/** Options of {@link AsyncQkv.loadModel}: those of `load` that can be sent to a worker. */
+export interface LoadModelOptions extends Omit<LoadOptions, 'fetch' | 'headers'> {
+  /** Headers of the requests for the files of `source`, as those of `load`. A function stays in its own thread. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** The number of the worker in which the model is loaded. Default 0. */
   worker?: number | undefined;
   /** Moves bytes of `weights` into the worker instead of copying them, which leaves them empty (detached). Default false. */
@@ -589,7 +591,7 @@ export interface AsyncQkv {
    * @throws {@link QkvError} what `load` throws, and `unsupported` for workers without models
    */
   loadModel<Head extends boolean = true>(
-    source: ModelSource,
+    source: ModelSource | string | WebUrl,
     options?: LoadModelOptions,
   ): Promise<AsyncLanguageModel<Head>>;
 

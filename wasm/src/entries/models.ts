@@ -5,14 +5,13 @@
  * @module qkv/models
  */
 import { QkvError } from '../api/errors.js';
+import type { LoadOptions, ModelCache, ModelCacheOptions, Source } from '../api/load-types.js';
 import type {
   CreateOptions,
   HuggingFaceTokenizer,
   LanguageModel,
   LanguageModelConfig,
-  LoadOptions,
   Neighbour,
-  Source,
   Tokenizer,
   TokenizerJson,
 } from '../api/model-types.js';
@@ -25,6 +24,7 @@ import { inlineKey } from '../load/inline-key.js';
 import { written } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import * as creating from '../models/create.js';
+import * as caching from '../models/cache/model-cache.js';
 import * as loading from '../models/load.js';
 import * as sampling from '../models/sample.js';
 import * as similarity from '../models/similarity.js';
@@ -36,8 +36,12 @@ import * as json from '../models/tokenizers/json/json-tokenizer.js';
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/inspect-types.js';
+export type * from '../api/load-types.js';
 export type * from '../api/model-types.js';
 export type * from '../api/sampling-types.js';
+
+type Web = typeof globalThis;
+type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
 
 const { operators } = readPart(QKV_MODELS_ABI);
 
@@ -85,7 +89,8 @@ export function create<Head extends boolean | undefined = undefined>(
 
 /**
  * Loads a model from its files, which are read once from front to back: besides the weights themselves, a few MB are taken.
- * Files of strangers are refused where they lie; they have at most 4096 layers (SECURITY.md has all limits).
+ * Files of strangers are refused where they lie; they have at most 4096 layers (SECURITY.md has all limits). An address alone is
+ * `{ weights: address }`; of `hub:owner/name` all files are found.
  *
  * The compiler takes it that the model has a head and answers with logits. Of an encoder without one, `load<false>(…)` says that
  * there is `hidden` in their place.
@@ -96,7 +101,7 @@ export function create<Head extends boolean | undefined = undefined>(
  */
 export async function load<Head extends boolean = true>(
   engine: Qkv,
-  source: Source,
+  source: Source | string | WebUrl,
   options?: LoadOptions,
 ): Promise<LanguageModel<Head>> {
   const model: unknown = await loading.load(instanceOf('load', engine), source, options);
@@ -113,6 +118,13 @@ export async function load<Head extends boolean = true>(
  */
 export const sample = (engine: Qkv, logits: TokenLogits, options?: SamplingOptions): SampledToken =>
   sampling.sample(instanceOf('sample', engine), logits, options);
+
+/**
+ * Makes a cache for the option `cache` of {@link load}. Nothing is opened before it is used.
+ *
+ * @throws {@link QkvError} `invalid_argument`
+ */
+export const modelCache = (options?: ModelCacheOptions): ModelCache => caching.modelCache(options);
 
 /** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
 export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>

@@ -1,6 +1,7 @@
 // Models from files.
 
-import type { KeptFormat, LoadOptions, Source } from '../api/model-types.js';
+import type { LoadOptions, Source } from '../api/load-types.js';
+import type { KeptFormat } from '../api/model-types.js';
 import { QkvError } from '../api/errors.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
@@ -8,11 +9,14 @@ import { describe, takeOptions } from '../arguments/values.js';
 import { resolveConfig } from '../language/config.js';
 import type { Arguments } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
+import { fileCacheOf } from './cache/model-cache.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import { type OpenedModel, openModel } from './open.js';
 import { bytesIn, formatIn, formats, type Kept } from './kept.js';
 import type { ModelState } from './model-state.js';
+import { checkHashes, Opener } from './sources/opener.js';
+import { type RequestOptions, Requests } from './sources/requests.js';
 import type { Rows } from './stream.js';
 
 const fn = 'load';
@@ -99,14 +103,18 @@ async function fill(
   }
 }
 
+const optionNames = [
+  ...(['format', 'maxLength', 'head', 'signal', 'onProgress'] as const),
+  ...(['headers', 'hub', 'fetch', 'tries', 'sha256', 'cache'] as const),
+] as const;
+
 export async function load(
   instance: Instance,
-  source: Source,
+  source: Source | string | URL,
   given: LoadOptions = {},
 ): Promise<WasmLanguageModel> {
-  const names = ['format', 'maxLength', 'head', 'signal', 'onProgress'] as const;
-  const options = takeOptions(fn, 'options', given, names);
-  const { format, signal, onProgress, maxLength, head = true } = options;
+  const options = takeOptions(fn, 'options', given, optionNames);
+  const { format, signal, onProgress, maxLength, head = true, cache } = options;
   checkBoolean(fn, 'head', head);
   if (format !== undefined) checkChoice(fn, 'format', format, formats);
   checkSignal(fn, signal);
@@ -116,7 +124,9 @@ export async function load(
       `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
     );
   }
-  const opened = await openModel(source, { maxLength, head, signal });
+  const requests = new Requests({ ...(options as RequestOptions), isKept: cache !== undefined });
+  const opener = new Opener(requests, fileCacheOf(cache), checkHashes(options.sha256));
+  const opened = await openModel(source, { maxLength, head, signal, opener });
   try {
     return await fill(instance, opened, options);
   } finally {

@@ -7,8 +7,10 @@
 //
 // load() makes the model of the engine from `config` and gives it the rows.
 
+import { QkvError } from '../api/errors.js';
 import type { ChatTemplates } from '../api/chat-types.js';
-import type { LanguageModelConfig, Source, Tokenizer } from '../api/model-types.js';
+import type { Progress, Source } from '../api/load-types.js';
+import type { LanguageModelConfig, Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
 import { chatTemplatesOf } from './chat-templates.js';
@@ -26,10 +28,14 @@ import { endTokensOf } from './families/end-tokens.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
 import { withStartToken } from './families/start-token.js';
 import type { ModelFile } from './file.js';
-import { readFiles, readJson, readText } from './readers/read-files.js';
+import { besides, findOnHub, type Role } from './hub/hub-files.js';
+import { isHubAddress } from './hub/hub-address.js';
+import { readFiles } from './readers/read-files.js';
+import { readJson, readText } from './readers/read-text.js';
 import { type Kept, keptOf } from './kept.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
-import { isAddress, openSource } from './sources/open-source.js';
+import { Rate } from './rate.js';
+import { fileName, isAddress, Opener } from './sources/opener.js';
 import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamPlan } from './stream.js';
 import { type FoundTokenizer, remedy } from './tokenizers/found.js';
@@ -43,6 +49,8 @@ interface OpenOptions {
   /** Whether heads for masked tokens and for classes are read. */
   head?: boolean;
   signal?: AbortSignal | undefined;
+  /** How files of servers are asked for, and where they are kept. */
+  opener?: Opener | undefined;
 }
 
 interface StreamOptions {
@@ -50,7 +58,7 @@ interface StreamOptions {
   /** Where rows of matrices are put together, as stream.ts has it; by default in a buffer of JavaScript's. */
   room?: ((size: number) => Uint8Array) | undefined;
   /** Bytes of arrays, of `totalBytes`. */
-  onProgress?: ((progress: { loaded: number; total: number }) => void) | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** A model of which the arrays have not been read. */
@@ -87,17 +95,12 @@ export interface OpenedModel {
   close(): void;
 }
 
-/** JSON files beside the weights, and what they are called. */
-const besides = {
-  ...{ config: 'config.json', generation: 'generation_config.json' },
-  ...{ pooling: '1_Pooling/config.json', tokenizer: 'tokenizer.json' },
-  tokenizerConfig: 'tokenizer_config.json',
-};
-type Besides = Partial<Record<keyof typeof besides, unknown>>;
+type Besides = Partial<Record<Role, unknown>>;
 
 /** Such a file, from where it is. In an object of ours, because what a promise is given it asks for then(). */
 async function readBeside(
-  role: keyof typeof besides,
+  opener: Opener,
+  role: Role,
   given: unknown,
   signal?: AbortSignal,
 ): Promise<{ value: unknown }> {
@@ -105,7 +108,7 @@ async function readBeside(
   if (isThere && !isAddress(given)) return { value: given };
   if (!isAddress(given))
     refuse(`${role} is ${describe(given)}`, `an object, or the URL or path of ${besides[role]}`);
-  const source = await openSource(role, given);
+  const source = await opener.open(role, given, signal);
   try {
     return { value: await readJson(source, signal) };
   } finally {
@@ -114,17 +117,21 @@ async function readBeside(
 }
 
 /** All of them that were given, one after another. */
-async function readBesides(given: Besides, signal?: AbortSignal): Promise<Besides> {
+async function readBesides(opener: Opener, given: Besides, signal?: AbortSignal): Promise<Besides> {
   const read: Besides = {};
-  for (const role of Object.keys(besides) as (keyof typeof besides)[]) {
-    const { value } = await readBeside(role, given[role], signal);
+  for (const role of Object.keys(besides) as Role[]) {
+    const { value } = await readBeside(opener, role, given[role], signal);
     read[role] = value;
   }
   return read;
 }
 
 /** The text of a chat template, or where it is: no address has the braces of one. */
-async function templateOf(given: unknown, signal?: AbortSignal): Promise<string | undefined> {
+async function templateOf(
+  opener: Opener,
+  given: unknown,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   if (given === undefined) return undefined;
   if (typeof given === 'string' && /\{[{%#]/.test(given)) return given;
   if (!isAddress(given)) {
@@ -133,13 +140,15 @@ async function templateOf(given: unknown, signal?: AbortSignal): Promise<string 
       'the text of a template, or the URL or path of chat_template.jinja',
     );
   }
-  const source = await openSource('chatTemplate', given);
+  const source = await opener.open('chatTemplate', given, signal);
   try {
     return await readText(source, signal);
   } finally {
     source.close();
   }
 }
+
+const now = (): number => performance.now();
 
 /** A small array of a file. */
 async function numbersOf(
@@ -191,9 +200,41 @@ function shortened(described: Described, maxLength: number | undefined): Describ
 }
 
 const sourceNames = [
-  ...['config', 'weights', 'tokenizer', 'generation', 'pooling'],
-  ...['tokenizerConfig', 'chatTemplate'],
+  ...(['config', 'weights', 'tokenizer', 'tokenizerConfig'] as const),
+  ...(['chatTemplate', 'generation', 'pooling'] as const),
 ] as const;
+
+/** What was given, with the files of a hub that were not. */
+async function completeSource(
+  opener: Opener,
+  source: Source,
+  signal?: AbortSignal,
+): Promise<{ source: Source; hasFoundTokenizer: boolean }> {
+  const { weights } = source;
+  const asIs = { source, hasFoundTokenizer: false };
+  if (!isAddress(weights) || !isHubAddress(String(weights))) return asIs;
+  const given = new Set(sourceNames.filter((name) => source[name] !== undefined));
+  const found = await findOnHub(opener, String(weights), given, signal);
+  const hasFoundTokenizer = found.besides.tokenizer !== undefined;
+  const whole = { ...found.besides, ...source, weights: found.weights };
+  return { source: whole, hasFoundTokenizer };
+}
+
+/** The tokenizer that was given. One that was found, and that nothing here can read, is a problem of texts alone. */
+function tokenizerOf(given: unknown, isFound: boolean): FoundTokenizer {
+  try {
+    return { tokenizer: givenTokenizer(given) };
+  } catch (error) {
+    if (!isFound || !(error instanceof QkvError)) throw error;
+    return {
+      problem: `the tokenizer.json of the model cannot be read (${error.message.replace(/^load: /, '')}): ${remedy('@huggingface/tokenizers')}`,
+    };
+  }
+}
+
+/** An address alone is where the weights are. */
+const sourceOf = (given: Source | string | URL): Source =>
+  takeOptions('load', 'source', isAddress(given) ? { weights: given } : given, sourceNames);
 
 /**
  * Reads the headers of a model's files.
@@ -202,30 +243,36 @@ const sourceNames = [
  * wrong with the file, the config or an argument; `out_of_range` for maxLength; `load_failed` what could not be read; and
  * the reason of the signal. No file is open then.
  */
-export async function openModel(given: Source, options: OpenOptions = {}): Promise<OpenedModel> {
-  const taken = takeOptions('load', 'source', given, sourceNames);
-  const { maxLength, signal, head = true } = options;
+export async function openModel(
+  given: Source | string | URL,
+  options: OpenOptions = {},
+): Promise<OpenedModel> {
+  const { maxLength, head = true, signal, opener = new Opener() } = options;
+  const { source: taken, hasFoundTokenizer } = await completeSource(
+    opener,
+    sourceOf(given),
+    signal,
+  );
   const { weights } = taken;
   const sources: ByteSource[] = [];
   const close = (): void => sources.forEach((source) => source.close());
   try {
     const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
-    const { config, generation, pooling, tokenizer, tokenizerConfig } = await readBesides(
-      taken,
-      signal,
-    );
-    const chatTemplate = await templateOf(taken.chatTemplate, signal);
-    const given = givenTokenizer(tokenizer);
-    const file = await readFiles(places, sources, signal);
-    const read = describeModel(file, config, head);
-    const found = { ...read, config: withStartToken(read.config, generation) };
+    const read = await readBesides(opener, taken, signal);
+    const { config, generation, pooling, tokenizer, tokenizerConfig } = read;
+    const chatTemplate = await templateOf(opener, taken.chatTemplate, signal);
+    const own = tokenizerOf(tokenizer, hasFoundTokenizer);
+    const file = await readFiles(places, sources, signal, opener);
+    opener.checkHashes();
+    const told = describeModel(file, config, head);
+    const found = { ...told, config: withStartToken(told.config, generation) };
     // Each layer has arrays of its own, but for llama2.c.
     checkConfig(found.config, file.format === 'llama2.c' ? Infinity : file.tensors.size);
     const described = shortened(await completed(file, found, signal), maxLength);
     const plan = planOf(file, described);
     const { steps } = plan;
     const total = bytesOf(steps);
-    const text = given ? { tokenizer: given } : tokenizerIn(file);
+    const text = own.tokenizer || own.problem !== undefined ? own : tokenizerIn(file);
     return {
       config: described.config,
       parameters: parametersOf(described.config),
@@ -239,12 +286,18 @@ export async function openModel(given: Source, options: OpenOptions = {}): Promi
       close,
       async stream(onRows, { signal: stop, onProgress, room } = {}) {
         let loaded = 0;
-        const onBytes = (count: number): void => {
+        const rate = new Rate(now());
+        const onBytes = (count: number, name: string): void => {
           loaded += count;
-          onProgress?.({ loaded, total });
+          const cacheProblem = opener.cache?.problem;
+          onProgress?.({
+            ...{ loaded, total, rate: rate.add(count, now()), file: fileName(name) },
+            ...(cacheProblem !== undefined && { cacheProblem }),
+          });
         };
         try {
           await streamPlan(plan, { signal: stop, onRows, onBytes, room });
+          for (const source of sources) await source.check?.(stop);
         } finally {
           close();
         }

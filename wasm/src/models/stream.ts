@@ -39,7 +39,7 @@ interface Reading {
   readonly ownRoom: (size: number) => Uint8Array;
   readonly signal: AbortSignal | undefined;
   readonly onRows: OnRows;
-  readonly onBytes: (count: number) => void;
+  readonly onBytes: (count: number, source: string) => void;
 }
 
 /** What a part says of its numbers. */
@@ -66,7 +66,7 @@ function gather(bytes: Uint8Array, part: LoadPart, size: number): Uint8Array {
 async function streamVector({ tensor, parts }: LoadStep, reading: Reading): Promise<void> {
   const { type, source, begin, end } = tensor;
   const all = await readAll(source, begin, end, reading.signal);
-  reading.onBytes(all.length);
+  reading.onBytes(all.length, source.name);
   for (const part of parts) {
     const size = rowBytes(type, 1);
     const bytes = gather(all, part, size);
@@ -126,7 +126,7 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   const room = stored ? reading.ownRoom : reading.room;
   const whole = async ({ source, begin, end }: LoadStep['tensor']): Promise<Uint8Array> => {
     const bytes = await readAll(source, begin, end, signal);
-    onBytes(bytes.length);
+    onBytes(bytes.length, source.name);
     return bytes;
   };
   // What a server sends once is read in the order of the file.
@@ -157,7 +157,7 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   else {
     for await (const piece of tensor.source.read(tensor.begin, tensor.end, signal)) {
       take(piece);
-      onBytes(piece.length);
+      onBytes(piece.length, tensor.source.name);
     }
   }
   if (filled > 0) flush();

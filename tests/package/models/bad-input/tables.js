@@ -113,6 +113,18 @@ const beside = (file) => (name) =>
     `an object, or the URL or path of ${file}`,
   );
 
+/** Headers of requests; a function is asked for some. */
+const headers = (name) => [
+  ...noneOf(name, invalid, [null, 3, []], 'an object'),
+  refused({ 'a b': 'c' }, invalid, `${name} has the name "a b"`),
+  refused({ a: 3 }, invalid, `${name}['a']`),
+];
+
+/** Options of a cache. */
+const inCache = (field, ...values) => ({
+  [`options.cache.${field}`]: () => noneOf(`cache.${field}`, invalid, values),
+});
+
 const loadTable = {
   ...{ method: 'load', says: 'load', rejects: true },
   base: ({ engine }) => ({ engine, source: { weights: file }, options: {} }),
@@ -122,7 +134,9 @@ const loadTable = {
   },
   kinds: {
     engine: engineKind,
-    source: required(options('weights', 'wieghts')),
+    // A text is an address.
+    source: (name) =>
+      required(options('weights', 'wieghts'))(name).filter(({ value }) => value !== 'x'),
     'source.config': beside('config.json'),
     'source.generation': beside('generation_config.json'),
     'source.pooling': beside('1_Pooling/config.json'),
@@ -155,6 +169,20 @@ const loadTable = {
     'options.head': boolean,
     'options.signal': signal,
     'options.onProgress': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
+    'options.headers': headers,
+    'options.hub': options('host', 'hosts'),
+    'options.hub.host': (name) => noneOf(name, invalid, [null, 3, 'x', 'ftp://x'], 'an address'),
+    'options.hub.token': () =>
+      [null, 3, '', 'a b'].map((value) => refused(value, invalid, 'hub.token', 'an access token')),
+    'options.hub.headers': headers,
+    'options.fetch': (name) => noneOf(name, invalid, [null, 3, {}], 'a function'),
+    'options.tries': whole(0, 1000),
+    'options.sha256': (name) => noneOf(name, invalid, [null, 3, 'x', []], '64 hexadecimal digits'),
+    'options.cache': (name) => noneOf(name, invalid, [null, 3, 'x'], 'modelCache()'),
+    ...inCache('name', null, 3, '', '../x'),
+    ...inCache('folder', null, 3, ''),
+    'options.cache.kind': () => choice('cache', 'opfs', 'folder')('cache.kind'),
+    ...inCache('maxBytes', null, '3', 0, -1, NaN),
   },
 };
 

@@ -10,7 +10,9 @@ const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
 const modules = [
   ...['open', 'fill', 'file', 'plan', 'stream', 'config', 'readers/read-files', 'text-list'],
-  'sources/open-source',
+  ...['opener', 'requests', 'web', 'sha256', 'hashed-source'].map((name) => `sources/${name}`),
+  ...['cache/model-cache', 'cache/shelf', 'cache/folder-store', 'cache/kept-source', 'cache/locks'],
+  ...['hub/hub-address', 'rate'],
   ...['locate', 'hub', 'gguf'].map((name) => `families/${name}`),
   ...['characters', 'hugging-face', 'llama2c', 'gguf'].map(
     (name) => `tokenizers/${name}-tokenizer`,

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 /**
  * Serves `bytes` at every path until the end of test `t`; those that it has when a request comes count. `ranges`: honours Range. `length`: tells how much comes. `piece`: bytes of a write. `breaks`: ends
  * the connection after so many bytes, of each request or, as breaks(request), of the nth. `answer(n)`: a status in place of the nth
- * answer. `gate(sent)`: awaited before each piece. Resolves to { url, requests, close }.
+ * answer. `headers`: more of them, or a function of the nth; the rest of a file is sent for an If-Range of their etag alone. `redirect`: where all answers lead. `gate(sent)`: awaited before each piece. Resolves to { url, requests, close }.
  */
 export async function serveFile(t, bytes, options = {}) {
   const {
@@ -14,16 +14,22 @@ export async function serveFile(t, bytes, options = {}) {
     breaks = Infinity,
     answer,
     gate,
+    redirect,
     headers = {},
   } = options;
   const requests = [];
   const server = createServer(async (request, response) => {
-    const { range } = request.headers;
-    const n = requests.push({ path: request.url, range }) - 1;
+    const { headers: asked } = request;
+    const n = requests.push({ path: request.url, range: asked.range, headers: asked }) - 1;
     const most = typeof breaks === 'function' ? breaks(n) : breaks;
     const status = answer?.(n);
     if (status) return response.writeHead(status, { 'content-type': 'text/plain' }).end('no');
     const more = typeof headers === 'function' ? headers(n) : headers;
+    // What a page may send to another origin, it asks first.
+    if (request.method === 'OPTIONS') return response.writeHead(204, more).end();
+    if (redirect) return response.writeHead(302, { ...more, location: redirect }).end();
+    const isOther = asked['if-range'] !== undefined && asked['if-range'] !== more.etag;
+    const range = isOther ? undefined : asked.range;
     const from = ranges && range ? Number(/^bytes=(\d+)-$/.exec(range)[1]) : 0;
     const own = {
       ...(length && { 'content-length': bytes.length - from }),

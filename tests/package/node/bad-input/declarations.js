@@ -9,7 +9,7 @@ const leaves = new Set([
   'Uint32Array',
   ...['ArrayLike'],
   ...['URL', 'Response', 'Promise', 'Module', 'ArrayBuffer', 'ArrayBufferView', 'DataView'],
-  ...['Blob', 'AbortSignal', 'Qkv', 'Session', 'Tokenizer', 'Constraint'],
+  ...['Blob', 'AbortSignal', 'Qkv', 'Session', 'Tokenizer', 'Constraint', 'ModelCache'],
 ]);
 
 /** The declarations of an entry: the compiler's view, and what is exported by name. */

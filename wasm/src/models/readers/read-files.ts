@@ -6,14 +6,15 @@ import type { ModelFile, StoredTensor } from '../file.js';
 import { some } from '../../arguments/name-list.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
-import { beside, isAddress, openSource } from '../sources/open-source.js';
+import { beside, isAddress, Opener } from '../sources/opener.js';
 import type { ByteSource } from '../sources/source.js';
 import { readGguf } from './gguf.js';
+import { readJson } from './read-text.js';
 import { headerSize, readLlama2c, readNumbers } from './llama2c.js';
 import { readSafetensors } from './safetensors-shard.js';
 
-/** Most files of a model, and letters of a file of text. */
-const [mostFiles, mostText] = [1000, 2 ** 26];
+/** Most files of a model. */
+const mostFiles = 1000;
 const brace = 0x7b;
 
 /** The first bytes, of which every format has as many. */
@@ -26,38 +27,6 @@ async function startOf(source: ByteSource, signal?: AbortSignal): Promise<Uint8A
   await cursor.close();
   return start;
 }
-
-/** A file of text, as `parse` has it; messages say that it is `kind`. */
-async function readAs<T>(
-  source: ByteSource,
-  kind: string,
-  parse: (text: string) => T,
-  signal?: AbortSignal,
-): Promise<T> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let text = '';
-  try {
-    for await (const piece of source.read(0, Infinity, signal)) {
-      text += decoder.decode(piece, { stream: true });
-      if (text.length > mostText) break;
-    }
-    if (text.length <= mostText) return parse(text + decoder.decode());
-  } catch (error) {
-    // Where JSON is read by recursion, lists within lists are a RangeError.
-    const isText = [TypeError, SyntaxError, RangeError].some((kind) => error instanceof kind);
-    if (!isText) throw error;
-    refuse(`${source.name} cannot be read (${String(error).slice(0, 80)})`, kind);
-  }
-  return refuse(`${source.name} has more than ${mostText} letters`, `fewer in ${kind}`);
-}
-
-/** A JSON file. */
-export const readJson = (source: ByteSource, signal?: AbortSignal): Promise<unknown> =>
-  readAs(source, 'JSON', (text): unknown => JSON.parse(text), signal);
-
-/** A file of text. */
-export const readText = (source: ByteSource, signal?: AbortSignal): Promise<string> =>
-  readAs(source, 'text', (text) => text, signal);
 
 /** The one file of a source; undefined for JSON. */
 async function readFile(source: ByteSource, signal?: AbortSignal): Promise<ModelFile | undefined> {
@@ -161,11 +130,12 @@ export async function readFiles(
   places: readonly unknown[],
   sources: ByteSource[],
   signal?: AbortSignal,
+  opener = new Opener(),
 ): Promise<ModelFile> {
   if (places.length > mostFiles)
     refuse(`weights are ${places.length} files`, `at most ${mostFiles}`);
   const open = async (role: string, place: unknown): Promise<ByteSource> => {
-    const source = await openSource(role, place);
+    const source = await opener.open(role, place, signal, true);
     sources.push(source);
     return source;
   };

@@ -22,6 +22,13 @@ export interface ByteSource {
    * reason of the signal
    */
   read(begin: number, end: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Reads what must be read although nobody asked for it: the rest of a file whose SHA-256 is known, which is compared then, or of a
+   * stretch that is kept.
+   *
+   * @throws {@link QkvError} `load_failed` for another SHA-256, and what read() throws
+   */
+  check?(signal?: AbortSignal): Promise<void>;
   /** Gives back what only reading needs, and whoever reads on asks for again: a response, room for pieces. Idempotent. */
   rest(): void;
   /** Gives back what is open. Idempotent. */

@@ -1,32 +1,20 @@
 // Files of a server. Each request asks for all bytes from a place on, and what comes is read as long as it is of use: the
 // header of a file and all of its arrays are one request. A server that does not honour Range sends all of the file, and
-// what was skipped, or lies further back, it sends again. Where a connection breaks, the rest is asked for from a server that
-// honours Range, as long as the file is the same by its size and ETag. If-Range would say no more, and a server of another
-// origin would have to allow it first.
+// what was skipped, or lies further back, it sends again. Where a connection breaks, the rest is asked for, as long as the file is
+// the same by what the server tells of it.
 
-import { brief, unread } from '../errors.js';
-import { type ByteReader, byteReader } from './byte-reader.js';
+import { QkvError } from '../../api/errors.js';
 import { throwIfAborted } from '../../arguments/signal.js';
+import { brief, unread } from '../errors.js';
+import { pause, pauseBefore } from './backoff.js';
+import { type ByteReader, byteReader } from './byte-reader.js';
+import { Requests } from './requests.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
+import { difference, ifRange, isKnown, joined, unknown, type Version } from './version.js';
 
 /** Bytes that are rather read than skipped by another request. */
 const gap = 2 ** 20;
 const expected = 'a file of a model';
-/** Milliseconds before the first request for the rest, twice as many before each further one, and how many there are. */
-const [firstPause, mostTries] = [250, 5];
-
-/** Waits, unless that is ended. */
-const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal?.addEventListener('abort', end);
-  });
-
 const why = (error: unknown): string =>
   brief(
     error instanceof Error && error.cause instanceof Error
@@ -36,25 +24,57 @@ const why = (error: unknown): string =>
 
 export class WebSource implements ByteSource {
   readonly name: string;
-  size = Infinity;
+  /** What the servers have told of the file. */
+  version: Version = unknown;
+  /** The SHA-256 that a hub told of it. */
+  sha256: string | undefined;
+  /** Whether an answer was of another version than the ones before. */
+  hasChanged = false;
   readonly #address: string;
+  readonly #requests: Requests;
   #request = new AbortController();
   #reader: ByteReader | undefined;
-  /** Whether the server sends from any place. */
-  #hasRanges = false;
+  /** Whether the server sends from any place; undefined before it was asked. */
+  #hasRanges: boolean | undefined;
   /** The bytes that came last, and where in the file they begin. */
   #last: Uint8Array = new Uint8Array(0);
   #at = 0;
-  /** What the server calls this version of the file. */
-  #tag: string | null = null;
   /** Of the last request; 0 where there was no answer. */
-  #status = 0;
-  /** Requests for the rest since bytes came. */
+  status = 0;
+  /** Where the bytes end that ever came, and requests for the rest since. */
+  #furthest = 0;
   #tries = 0;
 
-  constructor(address: string) {
+  constructor(address: string, requests: Requests = new Requests()) {
     this.name = brief(address);
     this.#address = address;
+    this.#requests = requests;
+  }
+
+  get size(): number {
+    return this.version.size;
+  }
+
+  /** Sends the request for what begins at `at`, and learns what the answer tells. What comes is read later. */
+  async start(at: number, signal?: AbortSignal): Promise<void> {
+    throwIfAborted(signal);
+    const stop = (): void => this.close();
+    signal?.addEventListener('abort', stop);
+    try {
+      await this.#ask(at);
+    } catch (error) {
+      throwIfAborted(signal);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Takes whatever the server sends next for the file. */
+  forget(): void {
+    this.close();
+    [this.version, this.hasChanged, this.#hasRanges] = [unknown, false, undefined];
+    [this.#at, this.#last, this.#furthest, this.#tries] = [0, new Uint8Array(0), 0, 0];
   }
 
   async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -90,7 +110,8 @@ export class WebSource implements ByteSource {
       for (;;) {
         const next = this.#at + this.#last.length;
         if (at >= this.#at && at < next) return this.#last.subarray(at - this.#at);
-        const isFar = this.#hasRanges && at - next > gap;
+        if (at >= this.size && end === Infinity) return undefined;
+        const isFar = this.#hasRanges === true && at - next > gap;
         if (!this.#reader || at < this.#at || isFar) await this.#ask(at);
         else if (await this.#isOver(this.#reader, signal)) {
           if (end === Infinity) return undefined;
@@ -113,15 +134,17 @@ export class WebSource implements ByteSource {
     try {
       bytes = await reader.read();
     } catch (error) {
-      // What was closed here did not break.
-      if (!this.#hasRanges || own.aborted || signal?.aborted) throw this.#broken(error);
+      // What was closed here did not break; and what cannot be compared may be another file the next time.
+      if (!isKnown(this.version) || own.aborted || signal?.aborted) throw this.#broken(error);
       await this.#resume(next, error, signal);
       return false;
     }
-    const isShort = this.#hasRanges && this.size !== Infinity && next < this.size;
+    const isShort = this.size !== Infinity && next < this.size;
     if (!bytes && !isShort) return true;
-    if (bytes) [this.#at, this.#last, this.#tries] = [next, bytes, 0];
-    else await this.#resume(next, 'it ended early', signal);
+    if (!bytes) await this.#resume(next, 'it ended early', signal);
+    else [this.#at, this.#last] = [next, bytes];
+    const end = this.#at + this.#last.length;
+    if (end > this.#furthest) [this.#furthest, this.#tries] = [end, 0];
     return false;
   }
 
@@ -131,9 +154,10 @@ export class WebSource implements ByteSource {
 
   /** Asks for the rest of what broke, some times. */
   async #resume(at: number, cause: unknown, signal: AbortSignal | undefined): Promise<void> {
+    const { tries } = this.#requests;
     let last = cause;
-    while (this.#tries < mostTries) {
-      await pause(firstPause * 2 ** this.#tries, signal);
+    while (this.#tries < tries) {
+      await pause(pauseBefore(this.#tries), signal);
       throwIfAborted(signal);
       this.#tries += 1;
       try {
@@ -141,12 +165,12 @@ export class WebSource implements ByteSource {
         return;
       } catch (error) {
         // Another answer, or another file, would come again.
-        const isPassing = this.#status === 0 || this.#status === 429 || this.#status >= 500;
+        const isPassing = this.status === 0 || this.status === 429 || this.status >= 500;
         if (!isPassing) throw error;
         last = error;
       }
     }
-    throw this.#broken(last, ` at byte ${at}, and ${mostTries} more requests for the rest failed`);
+    throw this.#broken(last, ` at byte ${at}, and ${tries} more requests for the rest failed`);
   }
 
   /** A request for what begins at `at`; what comes may begin before. */
@@ -155,20 +179,25 @@ export class WebSource implements ByteSource {
     this.#request = new AbortController();
     const { signal } = this.#request;
     // Of what the engine has itself, Node 20 drops the last byte when asked for a range.
-    const headers: HeadersInit = /^(blob|data):/.test(this.#address)
-      ? {}
-      : { Range: `bytes=${at}-` };
+    const isWhole = this.#hasRanges === false || /^(blob|data):/.test(this.#address);
+    const headers: Record<string, string> = isWhole ? {} : { Range: `bytes=${at}-` };
+    const validator = isWhole || at === 0 ? undefined : ifRange(this.#address, this.version);
+    if (validator !== undefined) headers['If-Range'] = validator;
+    this.status = 0;
     let response;
-    this.#status = 0;
     try {
-      response = await fetch(this.#address, { headers, signal });
+      const answer = await this.#requests.get(this.#address, headers, signal);
+      this.sha256 ??= answer.sha256;
+      ({ response } = answer);
     } catch (error) {
+      if (error instanceof QkvError) throw error;
       throw unread(`${this.name} cannot be read (${why(error)})`, expected, error);
     }
     const { status, body } = response;
-    this.#status = status;
+    this.status = status;
     if (!response.ok || !body) {
       const type = response.headers.get('content-type') ?? 'no content type';
+      void body?.cancel().catch(() => undefined);
       throw unread(`${this.name} answered ${status} (${brief(type)})`, expected);
     }
     this.#hasRanges = status === 206;
@@ -178,26 +207,25 @@ export class WebSource implements ByteSource {
     this.#learn(response.headers, at);
   }
 
-  /** The size of the file, which must not change on the way. */
+  /** What an answer tells of the file, which must not change on the way. */
   #learn(headers: Headers, at: number): void {
     const range = headers.get('content-range');
     const [, from = String(at), total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range ?? '') ?? [];
     const isWhole = !this.#hasRanges && headers.get('content-encoding') === null;
     const told = Number((isWhole ? headers.get('content-length') : total) ?? Infinity);
     const size = Number.isNaN(told) ? Infinity : told;
-    const tag = headers.get('etag')?.replace(/^W\//, '') ?? this.#tag;
-    const isOther = this.#tag !== null && tag !== this.#tag;
-    const hasChanged = this.size !== Infinity && size !== this.size;
-    if (isOther || hasChanged || (this.#hasRanges && Number(from) !== at)) {
+    const now = { size, tag: headers.get('etag'), modified: headers.get('last-modified') };
+    const changed = difference(this.version, now);
+    const isElsewhere = this.#hasRanges && Number(from) !== at;
+    this.hasChanged = changed !== undefined;
+    if (this.hasChanged || isElsewhere) {
       this.close();
-      const sizes = `first a file of ${this.size} bytes and now one of ${size}`;
-      const tags = `first the ETag ${this.#tag ?? ''} and now ${tag ?? 'none'}`;
-      const sent = hasChanged ? sizes : isOther ? tags : `the bytes from ${from} on`;
+      const what = this.hasChanged ? ' changed while it was read' : '';
       throw unread(
-        `${this.name}: the server sent ${sent}`,
+        `${this.name}${what}: the server sent ${changed ?? `the bytes from ${from} on`}`,
         `the rest of the same file from byte ${at} on`,
       );
     }
-    [this.size, this.#tag] = [size, tag];
+    this.version = joined(this.version, now);
   }
 }

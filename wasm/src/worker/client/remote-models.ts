@@ -1,6 +1,7 @@
 // What stands here for a model that lives in a worker, its sessions, and the tokens that follow.
 
 import { QkvError } from '../../api/errors.js';
+import type { ModelCache } from '../../api/load-types.js';
 import type {
   ChatMessage,
   ChatOptions,
@@ -414,9 +415,10 @@ const besides = ['config', 'generation', 'pooling', 'tokenizer', 'tokenizerConfi
 /** A template, or where it is. */
 const sentTemplate = (given: unknown): unknown =>
   typeof given === 'string' && /\{[{%#]/.test(given) ? given : sendable(given);
-
 /** The source of a model as it is sent. */
 function sentSource(source: unknown): unknown {
+  // As an object, to which a load() of somebody's may add.
+  if (typeof source === 'string' || tagOf(source) === 'URL') return { weights: sendable(source) };
   if (!isRecord(source)) return source;
   return reading('loadModel', 'source', () => {
     const { weights, ...rest } = fieldsIn(source);
@@ -430,14 +432,22 @@ function sentSource(source: unknown): unknown {
   });
 }
 
+/** A cache as it is sent: what it was made of, of which the worker makes it again. */
+function sentCache(cache: unknown): unknown {
+  if (tagOf(cache) !== 'ModelCache') return cache;
+  const { name, kind, folder, maxBytes } = cache as ModelCache;
+  return { name, kind, maxBytes, ...(folder !== undefined && { folder }) };
+}
+
 /** Loads a model in a worker. */
 export async function loadModel(
   caller: Caller,
-  source: ModelSource,
+  source: ModelSource | string | URL,
   options: LoadModelOptions = {},
 ): Promise<AsyncLanguageModel> {
   const fn = 'loadModel';
-  const { onProgress, ...rest } = copyOf(fn, options);
+  const { onProgress, cache, ...given } = copyOf(fn, options);
+  const rest = { ...given, ...(cache !== undefined && { cache: sentCache(cache) }) };
   const manner = stoppedAt(fn, onProgress);
   const method: Method = { ...{ fn, method: fn, names: ['source', 'options'] }, manner };
   const { answer, lane } = await caller.run(method, [sentSource(source), rest]);

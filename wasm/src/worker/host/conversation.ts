@@ -1,7 +1,8 @@
 // One engine in a worker: its handles, and its calls, one after the other.
 
 import { QkvError } from '../../api/errors.js';
-import type { LanguageModel, LoadOptions, Source } from '../../api/model-types.js';
+import type { LoadOptions, Source } from '../../api/load-types.js';
+import type { LanguageModel } from '../../api/model-types.js';
 import type { InitOptions, Qkv } from '../../api/types.js';
 import type { WorkerModels } from '../../api/worker-types.js';
 import { describe } from '../../arguments/values.js';

@@ -1,0 +1,25 @@
+// Pauses before requests for the rest of what broke off.
+
+/** Milliseconds before the first. */
+const first = 250;
+/** Longer ones wait for a server that has gone for good. */
+const longest = 30_000;
+
+/**
+ * Before request number `n`, counted from 0: twice as long as before the one before it, a quarter more or less by chance, so that many who lost a
+ * server at once do not all come back at once.
+ */
+export const pauseBefore = (n: number): number =>
+  Math.min(longest, first * 2 ** n) * (0.75 + Math.random() / 2);
+
+/** Waits, unless that is ended. */
+export const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+  });
