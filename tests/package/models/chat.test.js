@@ -104,6 +104,11 @@ describe('the prompt', () => {
     assert.ok(kept.text.endsWith('assistant\n 1, 2, '));
   });
 
+  test('chatPrompt: a template that filters tools which nobody gave', () => {
+    const template = "{% set named = tools | selectattr('name') %}{{ messages[0].content }}";
+    assert.equal(model.chatPrompt([user('a')], { ...options, template }).text, 'a');
+  });
+
   test('chatPrompt: tools, documents and variables are for the template', async () => {
     const template =
       '{{ tools is none }} {{ documents is none }} {{ mood is defined }}|{{ tools | tojson }}|{{ documents | tojson }}|{{ mood }}';

@@ -174,6 +174,31 @@ function rendered(
   return invalid(`${fn}: jinja has rendered ${describe(text)}, expected a text`);
 }
 
+/**
+ * With none for lists that are not given, as transformers has it. Some templates filter them all the same, which Jinja of Python
+ * lets be where nobody asks for the result; for these they are empty.
+ */
+function renderedOrEmpty(
+  fn: string,
+  Template: JinjaTemplate,
+  template: string,
+  variables: Record<string, unknown>,
+): string {
+  try {
+    return rendered(fn, Template, template, variables);
+  } catch (error) {
+    const missing = ['tools', 'documents'].filter((name) => variables[name] === null);
+    if (missing.length === 0) throw error;
+    const empty = Object.fromEntries(missing.map((name) => [name, []]));
+    try {
+      return rendered(fn, Template, template, { ...variables, ...empty });
+    } catch {
+      // What it said first is of the variables as they should be.
+      throw error;
+    }
+  }
+}
+
 /** Renders a conversation. */
 export function chatText(
   fn: string,
@@ -192,7 +217,7 @@ export function chatText(
     : undefined;
   const safe = escape === undefined ? given : (escaped(given, controls, escape) as typeof given);
   const Template = templateClass(fn, jinja);
-  const text = rendered(fn, Template, template, {
+  const text = renderedOrEmpty(fn, Template, template, {
     ...tokens,
     ...safe,
     add_generation_prompt: !continues,

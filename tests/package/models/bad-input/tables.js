@@ -313,7 +313,7 @@ const generateTable = {
         refused({ 3: '1' }, invalid, 'logitBias[3] is "1"', 'finite'),
       ],
       'options.reuse': boolean,
-    'options.banned': tokenList,
+      'options.banned': tokenList,
       'options.forced': tokenList,
       'options.mask': (name) => noneOf(name, invalid, [null, 3, [1]], 'a function'),
       'options.topLogprobs': whole(0, 19, '0 to 19'),
