@@ -9,7 +9,8 @@ import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import { modelForward, randomWeights } from '../../support/js/model-oracle.js';
 import { families } from './support/families.js';
-import { safetensors } from './support/files.js';
+import { ggufFile, safetensors } from './support/files.js';
+import { ggufModels } from './support/gguf-models.js';
 
 const engine = await initAsTold(init);
 after(() => engine.dispose());
@@ -256,6 +257,46 @@ describe('what such a head cannot do', () => {
         assert.ok(row[id] > Math.max(...row) - 1e-4);
       });
     });
+  });
+});
+
+describe('load: re-rankers in GGUF', () => {
+  const own = ggufModels.bert();
+  const rank = { ...own.expected, head: true, tiedEmbeddings: false, headTransform: 'tanh', headPooling: 'first', headBias: true, classes: 2 }; // prettier-ignore
+  const random = randomWeights(rank, 9);
+  const turned = ({ data, shape: [rows, columns] }) => ({
+    shape: [columns, rows],
+    values: Float32Array.from({ length: data.length }, (_, i) => data[(i % rows) * columns + Math.floor(i / rows)]), // prettier-ignore
+  });
+  const asIs = ({ data, shape }) => ({ shape, values: data });
+  const head = {
+    ...{ 'cls.weight': turned(random['headTransform.w']), 'cls.bias': asIs(random['headTransform.b']) },
+    ...{ 'cls.output.weight': turned(random.head), 'cls.output.bias': asIs(random.headBias) },
+  }; // prettier-ignore
+  const file = (tensors) => ggufFile(own.metadata, { ...own.tensors, ...tensors });
+
+  test('the head of two maps is computed', async () => {
+    const model = await load(engine, { weights: file(head) });
+    assert.deepEqual([model.config.classes, model.ignored], [2, []]);
+    const ids = [1, 5, 3, 9];
+    const weights = { ...own.truth.arrays };
+    for (const name of ['headTransform.w', 'headTransform.b', 'head', 'headBias'])
+      weights[name] = random[name];
+    const { logits } = modelForward(rank, weights, ids);
+    const { data } = await model.score([ids]);
+    const size = sizeIn(logits);
+    expectClose(data, logits, boundOf(rank, size), { size });
+    model.dispose();
+    const without = await load(engine, { weights: file(head) }, { head: false });
+    assert.equal(without.config.head, false);
+    without.dispose();
+  });
+
+  test('one map alone is left out', async () => {
+    const { 'cls.weight': one, 'cls.bias': bias } = head;
+    const model = await load(engine, { weights: file({ 'cls.weight': one, 'cls.bias': bias }) });
+    assert.deepEqual([model.config.head, model.ignored], [false, ['cls.weight', 'cls.bias']]);
+    model.dispose();
   });
 });
 

@@ -150,9 +150,10 @@ describe('decodeStream', () => {
 const list = (values, kind) => gguf.list(values.map(gguf[kind]));
 const { tensors, metadata } = ggufModels.gemma();
 /** The tokenizer of a file with such metadata. */
-async function tokenizerOf(own) {
+async function tokenizerOf(own, model = { metadata, tensors }) {
   const pairs = Object.entries(own).map(([key, value]) => [`tokenizer.ggml.${key}`, value]);
-  const opened = await openModel({ weights: ggufFile([...metadata, ...pairs], tensors) });
+  const weights = ggufFile([...model.metadata, ...pairs], model.tensors);
+  const opened = await openModel({ weights });
   opened.close();
   return opened;
 }
@@ -600,6 +601,18 @@ describe('openModel: pieces of words out of GGUF', () => {
   test('special texts that a user wrote are signs and words', async () => {
     const { tokenizer } = await tokenizerOf(bert);
     assert.ok([...tokenizer.encodePlain('a[SEP]a')].slice(1, -1).every((id) => id !== 3));
+  });
+  test('encoders have pairs of texts and the mask; decoders have none', async () => {
+    const named = { ...bert, mask_token_id: gguf.u32(0) };
+    const { tokenizer } = await tokenizerOf(named, ggufModels.bert());
+    const [a, sign] = ['\u2581a', '\u2581!'].map(idOf);
+    const pair = { ids: [2, a, a, 3, sign, 3], types: [0, 0, 0, 0, 1, 1], isCut: false };
+    assert.deepEqual(tokenizer.encodePair('a A', '!'), pair);
+    assert.deepEqual([...tokenizer.encodePair('a a', '!', 5).ids], [2, a, 3, sign, 3]);
+    assert.equal(tokenizer.mask, 0);
+    const bare = await tokenizerOf({ ...named, add_sep_token: gguf.bool(false) }, ggufModels.bert());
+    assert.equal('encodePair' in bare.tokenizer, false);
+    assert.equal('encodePair' in (await tokenizerOf(named)).tokenizer, false);
   });
   test('tokens of BERT where the file does not name them', async () => {
     const many = Array.from({ length: 104 }, (_, id) => `\u2581w${id}`);

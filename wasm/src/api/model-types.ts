@@ -79,7 +79,8 @@ export interface Tokenizer {
   readonly begin?: number | undefined;
   /**
    * The tokens of two texts together, as a model was trained to compare them, and the segment of each token. With `most` the longer one
-   * loses its last tokens until no more than so many are left. tokenizer.json has it, and GGUF files of the kind 'bert'; `score` asks for it.
+   * loses its last tokens until no more than so many are left. A tokenizer.json with a template of pairs has it, and GGUF files of encoders; `score`
+   * asks for it.
    */
   encodePair?(first: string, second: string, most?: number): TokenPair;
   /** The token that stands for one that is to be filled in, as [MASK]. Tokenizers out of files have it where there is one. */

@@ -7,7 +7,7 @@ import type { Read } from './family.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 import { readGguf } from './gguf.js';
-import { headIn } from './heads.js';
+import { ggufRank, headIn } from './heads.js';
 import { readHub } from './hub.js';
 import { llama2cConfig, llama2cIgnored, locateStacked } from './llama2c.js';
 import { type Locate, locateBy, otherHeads } from './locate.js';
@@ -91,7 +91,13 @@ export function describeModel(file: ModelFile, given: unknown, wantsHead: boolea
     ...never,
     isIgnored: (name: string): boolean => pattern.test(name),
   });
-  if (format === 'gguf') return byNames(file, readGguf(file));
+  if (format === 'gguf') {
+    const read = readGguf(file);
+    const isRanker = wantsHead && metadata.get('general.architecture') === 'bert';
+    return isRanker
+      ? byNames(file, { ...read, heads: () => ggufRank }, ['ForSequenceClassification'])
+      : byNames(file, read);
+  }
   if (format === 'llama2.c') {
     const config = llama2cConfig(file);
     return { ...ignoring(llama2cIgnored), config, locate: locateStacked(config) };

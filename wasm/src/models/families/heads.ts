@@ -26,6 +26,14 @@ export const scoreOfLast: Heads = {
   },
 };
 
+/** Of re-rankers in GGUF, as llama.cpp computes them. */
+export const ggufRank: Heads = {
+  SequenceClassification: {
+    config: { headTransform: 'tanh', headPooling: 'first', headBias: true },
+    modules: { headTransform: 'cls', head: 'cls.output' },
+  },
+};
+
 /** As RoBERTa and MPNet have them. */
 export const robertaHeads: Heads = {
   MaskedLM: {

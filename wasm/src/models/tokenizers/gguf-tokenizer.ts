@@ -7,7 +7,9 @@ import type { TextList } from '../text-list.js';
 import { cutOf } from './cuts.js';
 import type { Frame } from './frame.js';
 import { pairsTokenizer } from './pairs.js';
+import { classPair } from './json/post-processors.js';
 import { once } from './once.js';
+import { pairEncoder } from './pair-encoder.js';
 import { piecesTokenizer } from './scored-pieces.js';
 import { CharMap } from './char-map.js';
 import { endTexts, namesOfEnds } from './end-texts.js';
@@ -169,6 +171,27 @@ function endsOf(fields: Fields, tokens: TextList): ReadonlySet<number> {
   return new Set(named.filter((id) => endTexts.has(tokens.text(id))));
 }
 
+/** Architectures that read a text to both sides. */
+const encoders: readonly unknown[] = ['bert', 'nomic-bert', 'jina-bert-v2', 'modern-bert'];
+
+/** What such models are asked besides: two texts, if there is one token before a text and one after it, and the mask. */
+function withPairs(parts: Parts, found: FoundTokenizer, isRoberta: boolean): FoundTokenizer {
+  const { tokenizer } = found;
+  if (!tokenizer?.encodeBare) return found;
+  const [cls, sep, ...more] = Array.from(tokenizer.encode(''));
+  const bare = (text: string): number[] => Array.from(tokenizer.encodeBare?.(text) ?? []);
+  const isFramed = cls !== undefined && sep !== undefined && more.length === 0;
+  const mask = tokenOf(parts, 'mask');
+  return {
+    ...found,
+    tokenizer: {
+      ...tokenizer,
+      ...(isFramed && { encodePair: pairEncoder(classPair({ cls, sep, isRoberta }), bare) }),
+      ...(mask !== undefined && { mask }),
+    },
+  };
+}
+
 /** The tokenizer of a file, or why there is none. */
 export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const fields = new Fields('metadata', metadata, 'tokenizer.ggml.');
@@ -189,5 +212,9 @@ export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const length = [...specials.keys()].reduce((sum, text) => sum + text.length, 0);
   if (length > mostSpecial)
     return none(`the special tokens of the file have ${length} letters, more than ${mostSpecial}`);
-  return read({ fields, tokens, types, shared: { isControl, specials } });
+  const parts = { fields, tokens, types, shared: { isControl, specials } };
+  const made = read(parts);
+  return encoders.includes(metadata.get('general.architecture'))
+    ? withPairs(parts, made, kind !== 'bert')
+    : made;
 }
