@@ -209,6 +209,8 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
   // What is shipped is computed in float32 throughout: of int8 the inputs of products would be rounded, too.
   const model = await models.load(qkv, source, {
     ...(parts.name && { format: 'f32' }),
+    // Logits are those of the next token here, or there are none.
+    head: false,
     signal,
     ...(files.kind === 'files' && {
       onProgress: ({ loaded, total }) => onProgress(loaded, total),
