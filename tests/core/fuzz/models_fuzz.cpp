@@ -59,6 +59,13 @@ LanguageModelConfig any_config(Input& in, std::vector<std::int32_t>& windows) {
   c.token_types = in.chance(20) ? count(in, 0, 3) : 0;
   c.embedding_norm = in.chance(20);
   c.head = !in.chance(20);
+  if (in.chance(20)) {
+    c.head_transform = choice(in, HeadTransform::kTanh);
+    c.head_norm = in.chance(c.head_transform == HeadTransform::kNone ? 3 : 50);
+    c.head_pooling = choice(in, HeadPooling::kLast);
+    c.classes = in.chance(50) ? count(in, 1, 5) : 0;
+    c.tied_embeddings = c.tied_embeddings && (c.classes == 0 || in.chance(5));
+  }
   return c;
 }
 
@@ -319,10 +326,13 @@ class Session {
       a.key_lengths = arena.integers({rows}, 0, length, kDense);
     }
     const bool head = c.head || in_.chance(5);
-    a.logits = head ? maybe(arena, {rows, in_.chance(50) ? 1 : length, c.vocabulary})
+    const Index outputs = c.classes > 0 ? c.classes : c.vocabulary;
+    const bool pooled = c.head_pooling != HeadPooling::kNone && !in_.chance(5);
+    const bool of_tokens = (c.classes == 0 && !pooled) || in_.chance(5);
+    a.logits = head ? maybe(arena, {rows, pooled || in_.chance(50) ? 1 : length, outputs})
                     : TensorView<float>();
     a.hidden = maybe(arena, {rows, in_.chance(50) ? 1 : length, c.d_model});
-    a.surprisal = head ? maybe(arena, {rows, length - 1}) : TensorView<float>();
+    a.surprisal = head && of_tokens ? maybe(arena, {rows, length - 1}) : TensorView<float>();
     for (Index n = in_.in(0, 2); n > 0; --n) {
       readings.push_back(reading(arena, a));
       edits.push_back(edit(a));
