@@ -81,16 +81,8 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 /** The guides, to which the README leads. */
 const guides = [
   ...['attention', 'bundlers', 'circuit', 'comparison', 'comparison.zh-CN', 'constraints'],
-  ...[
-    'conventions',
-    'encoder-decoder',
-    'microscope',
-    'model-files',
-    'models',
-    'spectra',
-    'training',
-  ],
-  ...['versions', 'worked-example', 'workers'],
+  ...['conventions', 'encoder-decoder', 'microscope', 'model-files', 'models', 'spectra'],
+  ...['training', 'versions', 'worked-example', 'workers'],
 ];
 
 /** Every file of the tarball. */

@@ -27,7 +27,7 @@ export const annotations: ReadonlySet<string> = new Set([
 const advice: Readonly<Record<string, string>> = {
   not: 'what may come in place of what may not',
   if: 'anyOf, with the condition in each of its schemas',
-  multipleOf: "a pattern of a string, or a 'type': 'integer'",
+  multipleOf: 'minimum and maximum, or the values in enum',
   patternProperties: 'properties, or additionalProperties',
   uniqueItems: 'items whose repetition does no harm, or properties that are true or false',
   nullable: "'type': ['string', 'null'], or anyOf",
