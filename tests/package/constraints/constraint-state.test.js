@@ -237,9 +237,67 @@ describe('ConstraintState', () => {
     one.push(2);
     assert.deepEqual([one.isOver, two.isOver], [true, false]);
     assert.deepEqual([allowed(two), allowed(one)], [[0, 1, 2], [8]]);
-    // The constraint was read when the first began.
-    constraint.rules[0].edges.fill(0);
-    assert.deepEqual(allowed(stateOf(tokenizer, 9, constraint, [8])), [0, 1, 2]);
+    // The constraint was read when each began.
+    constraint.rules[0].edges.fill(98);
+    assert.deepEqual(allowed(two), [0, 1, 2]);
+  });
+  test('a constraint that differs from an earlier one in one number is another', () => {
+    const tokenizer = tokenizerOf(tokens);
+    const S = {
+      states: 3,
+      edges: Int32Array.of(0, 97, 97, 1, 1, 98, 98, 2),
+      calls: Int32Array.of(1, 1, 2),
+      accepting: Int32Array.of(2),
+    };
+    const T = {
+      states: 2,
+      edges: Int32Array.of(0, 10, 10, 1),
+      calls: new Int32Array(),
+      accepting: Int32Array.of(1),
+    };
+    const afterA = (...rules) => {
+      const state = stateOf(tokenizer, 9, { type: 'qkv-constraint-1', rules }, [8]);
+      state.push(0);
+      return allowed(state);
+    };
+    assert.deepEqual(afterA(S, T), [1, 3]);
+    assert.deepEqual(afterA({ ...S, accepting: Int32Array.of(1, 2) }, T), [1, 3, 8]);
+    assert.deepEqual(afterA({ ...S, calls: new Int32Array() }, T), [1]);
+    assert.deepEqual(afterA({ ...S, edges: Int32Array.of(0, 97, 97, 1, 1, 97, 97, 2) }, T), [0, 3]);
+    assert.deepEqual(afterA(S, { ...T, edges: Int32Array.of(0, 98, 98, 1) }), [1]);
+    assert.deepEqual(afterA(S, T), [1, 3]);
+  });
+  test('the same constraint for several vocabularies', () => {
+    const constraint = regularExpression(/ab/);
+    const [one, two] = [
+      ['a', 'b'],
+      ['x', 'ab', 'a'],
+    ].map((list) => stateOf(tokenizerOf(list), list.length, constraint));
+    assert.deepEqual([tokensIn(one.mask(), 2), tokensIn(two.mask(), 3)], [[0], [1, 2]]);
+  });
+  test('states that lead to no end are not entered, whoever made the rules', () => {
+    const dead = {
+      states: 4,
+      edges: Int32Array.of(0, 97, 97, 1, 0, 98, 98, 2, 1, 98, 98, 3),
+      calls: Int32Array.of(0, 1, 1),
+      accepting: Int32Array.of(1),
+    };
+    // A rule that calls only itself has no text.
+    const endless = {
+      states: 3,
+      edges: Int32Array.of(0, 10, 10, 1),
+      calls: Int32Array.of(1, 1, 2),
+      accepting: Int32Array.of(2),
+    };
+    const state = stateOf(
+      tokenizerOf(tokens),
+      9,
+      { type: 'qkv-constraint-1', rules: [dead, endless] },
+      [8],
+    );
+    assert.deepEqual(allowed(state), [0]);
+    state.push(0);
+    assert.equal(allowed(state).join(), '8');
   });
   test('a copy of a constraint, as a worker gets it, is as good', () => {
     const copy = structuredClone(regularExpression(/ab/));
@@ -281,27 +339,96 @@ describe('ConstraintState', () => {
     }
     assert.equal(state.isOver, false);
   });
-  test('so deep that no more calls are allowed: what is open can be closed', () => {
-    const tokens = ['[', ']', '1', '[[', '[[[[[[[['];
-    const state = stateOf(tokenizerOf(tokens), 5, jsonSchema(nested, { whitespace: 'none' }), []);
-    let depth = 0;
-    for (const id of [4, 3, 0]) {
-      while (tokensIn(state.mask(), 5).includes(id)) {
-        state.push(id);
-        depth += tokens[id].length;
+  for (const [what, schema, leaf, fewest] of [
+    ['arrays', nested, '', 250],
+    // Each has an element, which is a rule of its own: the last array must leave room for one.
+    [
+      'arrays that are not empty',
+      {
+        $ref: '#/$defs/a',
+        $defs: {
+          a: {
+            anyOf: [
+              { type: 'array', items: { $ref: '#/$defs/a' }, minItems: 1 },
+              {
+                type: 'object',
+                properties: { a: { type: 'array', items: { type: 'null' }, minItems: 1 } },
+                required: ['a'],
+              },
+            ],
+          },
+        },
+      },
+      '{"a":[null]}',
+      120,
+    ],
+  ]) {
+    test(`so deep that no more calls are allowed: what is open can be closed (${what})`, () => {
+      const tokens = ['[', ']', '[[', '[[[[[[[[', ...'{"a":nul}'];
+      const state = stateOf(
+        tokenizerOf(tokens),
+        tokens.length,
+        jsonSchema(schema, { whitespace: 'none' }),
+        [],
+      );
+      const may = (text) => tokensIn(state.mask(), tokens.length).includes(tokens.indexOf(text));
+      let depth = 0;
+      for (const text of ['[[[[[[[[', '[[', '[']) {
+        for (; may(text); depth += text.length) state.push(tokens.indexOf(text));
+        for (const longer of tokens.slice(0, 4))
+          if (longer.startsWith(text)) assert.equal(may(longer), false, longer);
       }
-      for (const text of tokens.filter(
-        (each) => each.startsWith('[') && each.length >= tokens[id].length,
-      ))
-        assert.ok(!tokensIn(state.mask(), 5).includes(tokens.indexOf(text)), text);
+      assert.ok(depth >= fewest && depth <= 260, `${depth} levels`);
+      for (const letter of leaf + ']'.repeat(depth)) {
+        assert.ok(may(letter), letter);
+        state.push(tokens.indexOf(letter));
+      }
+      assert.equal(state.isOver, true);
+    });
+  }
+  test('what is kept of a long text is bounded', () => {
+    const { Masks, vocabularyOf, mostKept } = constraints;
+    // Two kinds of brackets: of so many in each other there are 2^n places.
+    const S = {
+      states: 4,
+      edges: Int32Array.from(
+        ['0(1', '1)2', '0<3', '3>2'].flatMap(([from, letter, to]) => [
+          Number(from),
+          letter.charCodeAt(0),
+          letter.charCodeAt(0),
+          Number(to),
+        ]),
+      ),
+      calls: Int32Array.of(1, 0, 1, 3, 0, 3),
+      accepting: Int32Array.of(2),
+    };
+    const list = ['(', '<', ')', '>'];
+    const masks = new Masks(
+      'generate',
+      { type: 'qkv-constraint-1', rules: [S] },
+      vocabularyOf('generate', tokenizerOf(list), 4),
+    );
+    const random = randomOf(3);
+    let place = masks.walker.begin();
+    let eras = 0;
+    let isOpening = true;
+    for (let count = 0; count < 200_000 && eras < 2; count += 1) {
+      const now = masks.current(place);
+      if (now !== place) {
+        eras += 1;
+        // Nothing of before hangs on it.
+        assert.ok(now.next.every((next) => next === undefined) && masks.walker.kept < 1000);
+      }
+      assert.ok(masks.walker.kept <= mostKept + 300);
+      const ids = tokensIn(masks.of(now), 4);
+      const { depth } = now.frames[now.frames.length - 1];
+      // Up to 90 brackets, and down to 8.
+      if (depth > 90 || depth < 8) isOpening = depth < 8;
+      const few = ids.filter((id) => id < 2 === isOpening);
+      const id = few[Math.floor(random() * few.length)];
+      place = masks.walker.step(now, masks.walker.classOf[list[id].charCodeAt(0)]);
     }
-    assert.ok(depth >= 250 && depth <= 260, `${depth} levels`);
-    while (!state.isOver) {
-      assert.ok(tokensIn(state.mask(), 5).includes(1));
-      state.push(1);
-      depth -= 1;
-    }
-    assert.equal(depth, 0);
+    assert.equal(eras, 2);
   });
 });
 
@@ -331,6 +458,7 @@ describe('ConstraintState: refused', () => {
     ['no accepting', with_({ accepting: undefined }), 'invalid_argument', 'accepting is undefined'],
     ['no text', with_({ accepting: new Int32Array() }), 'invalid_argument', 'no text'],
     ['a rule that calls itself first', with_({ calls: Int32Array.of(0, 0, 1) }), 'unsupported', 'calls itself before it takes a byte'],
+    ['a rule that calls itself after one that may be empty', { ...good, rules: [{ states: 3, edges: Int32Array.of(0, 97, 97, 2), calls: Int32Array.of(0, 1, 1, 1, 0, 2), accepting: Int32Array.of(2) }, { states: 1, edges: new Int32Array(), calls: new Int32Array(), accepting: Int32Array.of(0) }] }, 'unsupported', 'calls itself before it takes a byte'],
     ['many states in all', { ...good, rules: [rule, { ...rule, states: 2 ** 20 }] }, 'out_of_range', 'the states of constraint'],
     ['what cannot be read', { get type() { throw new Error('no'); } }, 'invalid_argument', 'constraint cannot be read'],
   ]) {

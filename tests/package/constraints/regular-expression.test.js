@@ -263,9 +263,27 @@ test('regularExpression: the constraint is plain, frozen data that can be copied
 });
 
 test('regularExpression: a pattern whose deterministic automaton would be huge stays one with choices', () => {
-  const constraint = regularExpression('[ab]*a[ab]{40}');
-  assert.ok(constraint.rules[0].states < 1000, `${constraint.rules[0].states} states`);
-  const accepts = acceptorOf(constraint);
-  for (const text of [`ba${'b'.repeat(40)}`, `b${'b'.repeat(40)}`, `a${'a'.repeat(60)}`, 'a'])
-    assert.equal(accepts(text), /^[ab]*a[ab]{40}$/.test(text), text);
+  for (const source of [
+    '[ab]*a[ab]{40}',
+    '(?:^|c)[ab]*a[ab]{40}(?:$|c)',
+    'c(?:^|d)|[ab]*a[ab]{40}$',
+  ]) {
+    const constraint = regularExpression(source);
+    assert.ok(constraint.rules[0].states < 1000, `${constraint.rules[0].states} states`);
+    const accepts = acceptorOf(constraint);
+    for (const text of [
+      `ba${'b'.repeat(40)}`,
+      `b${'b'.repeat(40)}`,
+      `a${'a'.repeat(60)}`,
+      `ca${'b'.repeat(40)}c`,
+      'a',
+      'cd',
+      '',
+    ])
+      assert.equal(
+        accepts(text),
+        new RegExp(`^(?:${source})$`, 'u').test(text),
+        `${source} ${text}`,
+      );
+  }
 });

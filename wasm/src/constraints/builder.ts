@@ -184,12 +184,10 @@ function determinised(states: readonly Open[]): Automaton | undefined {
   let sum = 0;
   const nameOf = (from: Iterable<number>, isBegin = false): number => {
     const reached = reachedFrom(states, from, isBegin);
-    // Where a text begins the same states may end it and others not.
-    const key = isBegin ? 'begin' : reached.key;
-    const known = names.get(key);
+    const known = names.get(reached.key);
     if (known !== undefined) return known;
     sum += reached.members.length;
-    names.set(key, sets.length);
+    names.set(reached.key, sets.length);
     return sets.push(reached) - 1;
   };
   nameOf([0], true);

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'qkv-constraints-'));
 const outfile = join(folder, 'constraints.mjs');
 const modules = [
   ...['models/constraint/constraint-state', 'models/constraint/walker'],
-  ...['models/constraint/vocabulary', 'models/constraint/checked'],
+  ...['models/constraint/vocabulary', 'models/constraint/checked', 'models/constraint/masks'],
   ...['constraints/regular-expression', 'constraints/json-schema'],
   ...['characters', 'llama2c', 'pieces'].map((name) => `models/tokenizers/${name}-tokenizer`),
   'models/tokenizers/json/json-tokenizer',

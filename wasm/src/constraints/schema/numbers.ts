@@ -118,9 +118,9 @@ function between(low: Limit, high: Limit | undefined, isInteger: boolean): Autom
   const names = new Map<string, number>();
   const all: Written[] = [];
   const nameOf = (written: Written): number => {
-    const { phase, digits, after, orders } = written;
-    // Once a number is on one side of a limit it does not matter where.
-    const key = `${phase} ${digits} ${orders.includes(0) ? after : ''} ${orders.join()}`;
+    const { phase, digits, orders } = written;
+    // Once a number is on one side of a limit it does not matter where; until then it has as many digits before the point.
+    const key = `${phase} ${digits} ${orders.join()}`;
     const known = names.get(key);
     if (known !== undefined) return known;
     names.set(key, all.length);

@@ -88,3 +88,19 @@ export function checkedConstraint(fn: string, value: unknown): Constraint {
   checkInteger(fn, `the edges of ${name}`, edges, 0, mostEdges);
   return { type, rules };
 }
+
+const sameNumbers = (a: Int32Array, b: Int32Array): boolean =>
+  a.length === b.length && a.every((each, i) => each === b[i]);
+
+/** Whether two constraints say the same in the same way. */
+export const isSame = ({ rules: a }: Constraint, { rules: b }: Constraint): boolean =>
+  a.length === b.length &&
+  a.every((rule, i) => {
+    const other = b[i];
+    return (
+      other?.states === rule.states &&
+      sameNumbers(rule.edges, other.edges) &&
+      sameNumbers(rule.calls, other.calls) &&
+      sameNumbers(rule.accepting, other.accepting)
+    );
+  });

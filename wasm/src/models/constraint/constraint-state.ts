@@ -2,10 +2,9 @@
 
 import type { Constraint } from '../../api/constraint-types.js';
 import { QkvError } from '../../api/errors.js';
-import { isRecord } from '../../arguments/values.js';
 import type { ModelSpec } from '../model-state.js';
 import { hasNoTokenizer } from '../text.js';
-import { checkedConstraint } from './checked.js';
+import { checkedConstraint, isSame } from './checked.js';
 import { Masks } from './masks.js';
 import { type Vocabulary, vocabularyOf } from './vocabulary.js';
 import type { Place } from './walker.js';
@@ -13,14 +12,18 @@ import type { Place } from './walker.js';
 /** Bytes of the text that a message quotes. */
 const quoted = 40;
 
-/** The masks that were made for a constraint, which go with it. A copy of it in a worker has its own. */
-const kept = new WeakMap<object, Masks>();
+/** Constraints of a vocabulary whose masks are kept. */
+const mostKept = 4;
+/** The masks of the last constraints of each vocabulary, the latest first. Workers get a copy of a constraint for each generation. */
+const kept = new WeakMap<Vocabulary, Masks[]>();
 
-function masksOf(fn: string, constraint: unknown, vocabulary: Vocabulary): Masks {
-  const known = isRecord(constraint) ? kept.get(constraint) : undefined;
-  if (known?.vocabulary === vocabulary) return known;
-  const masks = new Masks(fn, checkedConstraint(fn, constraint), vocabulary);
-  kept.set(constraint as object, masks);
+function masksOf(fn: string, given: unknown, vocabulary: Vocabulary): Masks {
+  const constraint = checkedConstraint(fn, given);
+  const all = kept.get(vocabulary) ?? [];
+  const masks =
+    all.find((each) => isSame(each.constraint, constraint)) ??
+    new Masks(fn, constraint, vocabulary);
+  kept.set(vocabulary, [masks, ...all.filter((each) => each !== masks)].slice(0, mostKept));
   return masks;
 }
 

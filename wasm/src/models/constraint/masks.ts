@@ -48,6 +48,7 @@ class Recent<K, V> {
 
 /** The masks of a constraint for a vocabulary. Bit t % 32 of word t / 32 is token t. */
 export class Masks {
+  readonly constraint: Constraint;
   readonly walker: Walker;
   readonly vocabulary: Vocabulary;
   readonly words: number;
@@ -59,6 +60,7 @@ export class Masks {
   readonly #classes: Uint8Array;
 
   constructor(fn: string, constraint: Constraint, vocabulary: Vocabulary) {
+    this.constraint = constraint;
     this.walker = new Walker(fn, constraint);
     this.vocabulary = vocabulary;
     this.words = Math.ceil(vocabulary.count / 32);

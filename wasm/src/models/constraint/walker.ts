@@ -11,7 +11,7 @@ export const deepest = 256;
 /** Configurations of a set. More are of rules that say the same in many ways. */
 const mostConfigurations = 4096;
 /** Sets and frames that are kept; then all but those in use are forgotten. */
-const mostKept = 2 ** 14;
+export const mostKept = 2 ** 15;
 
 /** A call that goes on: whose it is, and the state after it. */
 export interface Frame {
@@ -92,14 +92,14 @@ export class Walker {
       );
   }
 
-  /** How many states the rules have. */
-  get states(): number {
-    return this.#grammar.count;
+  /** How many places and frames are kept. */
+  get kept(): number {
+    return this.#places.size + this.#frames.size;
   }
 
-  /** Whether so much is kept that renewed() should be called. */
+  /** Whether so much is kept that it should be forgotten. */
   get isFull(): boolean {
-    return this.#places.size > mostKept || this.#frames.size > mostKept;
+    return this.kept > mostKept;
   }
 
   /** Where a text begins. */
