@@ -10,8 +10,8 @@ import { deepest, type Place, Walker } from './walker.js';
 interface Inside {
   /** Tokens that its rule allows up to its end. */
   readonly mask: Int32Array;
-  /** Nodes at which the rule may end, less that of no bytes. */
-  readonly exits: readonly number[];
+  /** Nodes at which the rule may end, less that of no bytes, and those below which there is no token. */
+  readonly exits: Int32Array;
   /** The deepest calls that were met, and what these need to their end. */
   readonly reach: number;
 }
@@ -53,6 +53,7 @@ export class Masks {
   readonly vocabulary: Vocabulary;
   readonly words: number;
   readonly #places = new Recent<Place, Int32Array>(mostMasks);
+  /** By states, twice: with the ends of their rules or without. */
   readonly #inside = new Recent<number, Inside>(mostInside);
   /** The places on the way to a node. */
   readonly #way: Place[] = [];
@@ -86,7 +87,7 @@ export class Masks {
     const mask = new Int32Array(this.words);
     place.frames.forEach((frame, i) => {
       const state = place.states[i] ?? 0;
-      const { mask: own, exits, reach } = this.#insideOf(state);
+      const { mask: own, exits, reach } = this.#insideOf(state, frame.parent !== undefined);
       if (frame.depth + reach > deepest) {
         // So deep that some of what the rule calls is not allowed any more.
         this.#walk(0, this.walker.alone(frame, state), mask);
@@ -101,12 +102,14 @@ export class Masks {
     return mask;
   }
 
-  #insideOf(state: number): Inside {
-    return this.#inside.get(state, () => {
+  /** What a state allows; the ends of its rule too, if it was called: after those of the whole text nothing comes. */
+  #insideOf(state: number, isCalled: boolean): Inside {
+    return this.#inside.get(2 * state + Number(isCalled), () => {
       const mask = new Int32Array(this.words);
       const exits: number[] = [];
-      const reach = this.#walk(0, this.walker.alone(this.walker.root, state), mask, exits);
-      return { mask, exits, reach };
+      const from = this.walker.alone(this.walker.root, state);
+      const reach = this.#walk(0, from, mask, isCalled ? exits : undefined);
+      return { mask, exits: Int32Array.from(exits), reach };
     });
   }
 
@@ -130,7 +133,7 @@ export class Masks {
       }
       way[depth] = place;
       if (place.reach > reach) ({ reach } = place);
-      if (exits && place.isEnd) exits.push(at);
+      if (exits && place.isEnd && (skips[at] ?? 0) > at + 1) exits.push(at);
       at += 1;
       const last = firsts[at] ?? 0;
       for (let i = firsts[at - 1] ?? 0; i < last; i += 1) {
