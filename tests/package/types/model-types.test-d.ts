@@ -25,6 +25,8 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
   });
   const tokenizer = every<models.Tokenizer>()({
     ...{ encode: () => [1], encodePlain: () => [1], decode: () => '', begin: 1, mask: 2 },
+    encodeBare: (text, escape) => [text.length, escape === undefined ? 0 : 1],
+    bytesOf: (id) => (id > 0 ? Uint8Array.of(id) : undefined),
     encodePair: (first, second, most) => ({
       ...{ ids: [first.length], types: [second.length], isCut: most === 1 },
     }),
