@@ -271,6 +271,27 @@ describe('model: files of the reader', () => {
     assert.match(one('.model-sentence').textContent, /status 404, expected 200\. Check the address/);
   }); // prettier-ignore
 
+  test('files that are kept are asked for when they are to be seen, and can be removed', () => {
+    const { asked, one, show } = put();
+    show();
+    const details = one('.model-kept');
+    details.open = true; // which fires 'toggle'
+    assert.deepEqual(asked.splice(0), [{ kind: 'list_kept' }]);
+    const address = 'https://a.example/b/c.gguf?x=1';
+    const files = [{ address, bytes: 2_000_000, isWhole: false }];
+    show({ model: { kept: { files, problem: null } } });
+    fire(details, 'toggle');
+    assert.deepEqual(asked, [], 'it is known');
+    assert.match(one('.model-kept li').textContent, /c\.gguf\s+2\.00 MB \(not all of it\)\s+Remove/);
+    assert.match(details.textContent, /Kept: 2\.00 MB/);
+    const button = one('.model-kept button');
+    assert.equal(button.getAttribute('aria-label'), 'Remove c.gguf');
+    button.click();
+    assert.deepEqual(asked.splice(0), [{ kind: 'remove_kept', address }]);
+    show({ model: { kept: { files: [], problem: 'no room' } } });
+    assert.match(details.textContent, /loaded and not kept: no room/);
+  }); // prettier-ignore
+
   test('may be dropped anywhere on the panel, and nothing else may', async () => {
     const { part, asked, one, show } = put('qkv-panel-model');
     show();

@@ -15,13 +15,15 @@ import { bytes as written, whole } from '../../../ui/numbers';
 import { EXAMPLES, SHIPPED, type ShippedName } from '../shared/shipped_models';
 import { AFRESH, modelOf } from '../state';
 import type { ModelView } from '../shared/model_view';
+import { fileOfAddress, type KeptFiles } from '../shared/protocol';
 import { t } from '../feature';
 
 /** Where a model comes from: those of the page by a button, the reader's own as a file. */
 export class LoadPart extends ModelPart {
   protected inputs({ model, state, look }: View): readonly unknown[] {
-    const { loading, refused, info } = model;
+    const { loading, refused, info, kept } = model;
     return [
+      kept,
       loading,
       refused,
       info,
@@ -69,7 +71,8 @@ export class LoadPart extends ModelPart {
     </article>`;
   }
 
-  #own({ state, model: { info } }: View): TemplateResult {
+  #own({ state, model }: View): TemplateResult {
+    const { info } = model;
     const isLoaded = info !== null && info.name === null;
     const missing = isLoaded ? null : state.modelFile;
     const choose = ({ currentTarget }: Event) => {
@@ -84,6 +87,7 @@ export class LoadPart extends ModelPart {
       <div class="buttons"><label class="button model-file"><span>${t('model.choose')}</span>
         <input type="file" multiple class="visually-hidden" @change=${choose}></label></div>
       ${this.#address(state)}
+      ${this.#kept(model.kept, model.loading !== null)}
       <p class="hint">${t('model.own.kinds')}</p>
     </article>`;
   }
@@ -105,6 +109,26 @@ export class LoadPart extends ModelPart {
       <button type="submit" class="button" ?disabled=${!isAddress(modelAddress)}>${t('model.address.load')}</button>
       <p class="hint">${t('model.address.about')}</p>
     </form>`;
+  }
+
+  /** What this browser keeps of addresses; asked for when a reader wants to see it. */
+  #kept(kept: ModelView['kept'], isLoading: boolean): TemplateResult {
+    const ask = ({ currentTarget }: Event) => {
+      const { open } = currentTarget as HTMLDetailsElement;
+      if (open && kept === null) this.tell({ kind: 'list_kept' });
+    };
+    const total = (kept?.files ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+    const line = ({ address, bytes, isWhole }: KeptFiles['files'][number]) => html`<li>
+      <span title=${address}>${fileOfAddress(address)}</span> ${written(bytes)}${isWhole ? '' : ` (${t('model.kept.part')})`}
+      <button type="button" class="button" ?disabled=${isLoading} aria-label=${t('model.kept.removeOne', { name: fileOfAddress(address) })}
+        @click=${() => this.tell({ kind: 'remove_kept', address })}>${t('model.kept.remove')}</button></li>`;
+    return html`<details class="model-kept" ?hidden=${shippedFiles(SHIPPED[0]) === null} @toggle=${ask}>
+      <summary>${t('model.kept.title')}</summary>
+      <p class="hint">${t('model.kept.about')}</p>
+      <p class="hint" ?hidden=${kept === null}>${t('model.kept.total', { bytes: written(total) })}</p>
+      <p class="note" ?hidden=${(kept?.problem ?? null) === null}>${t('model.kept.problem', { why: kept?.problem ?? '' })}</p>
+      <ul>${(kept?.files ?? []).map(line)}</ul>
+    </details>`;
   }
 
   #load(name: ShippedName, view: View): void {

@@ -6,6 +6,7 @@ import type {
   FromModel,
   Generated,
   HeadChanges,
+  KeptFiles,
   ModelInfo,
   Speed,
   Work,
@@ -22,6 +23,8 @@ export interface ModelView {
   /** Why the last load came to nothing. */
   readonly refused: { readonly what: string; readonly failure: Failure } | null;
   readonly info: ModelInfo | null;
+  /** The reader's files that are kept; null as long as nobody asked. */
+  readonly kept: KeptFiles | null;
   readonly answers: Partial<Answers>;
   readonly generated: Generated | null;
   readonly speed: Speed | null;
@@ -33,7 +36,7 @@ export interface ModelView {
 }
 
 export const NO_MODEL: ModelView = {
-  ...{ loading: null, refused: null, info: null, answers: {} },
+  ...{ loading: null, refused: null, info: null, kept: null, answers: {} },
   ...{ generated: null, speed: null, changes: null, contexts: null, failed: null },
   microscope: NO_MICROSCOPE,
 };
@@ -56,7 +59,9 @@ export function afterMessage(view: ModelView, message: FromModel): ModelView {
       return view.loading ? { ...view, loading: { ...view.loading, loaded, total } } : view;
     }
     case 'loaded':
-      return { ...NO_MODEL, info: message.info };
+      return { ...NO_MODEL, kept: view.kept, info: message.info };
+    case 'kept':
+      return { ...view, kept: message.kept };
     case 'refused': {
       const { loading } = view;
       if (!loading) return view;

@@ -14,6 +14,18 @@ export type ModelFiles =
   | { readonly kind: 'web'; readonly url: string }
   | { readonly kind: 'files'; readonly files: readonly File[] };
 
+/** The files of addresses that are kept in this browser. */
+export interface KeptFiles {
+  readonly files: readonly {
+    readonly address: string;
+    readonly bytes: number;
+    /** Whether all of it has come. */
+    readonly isWhole: boolean;
+  }[];
+  /** Why the latest was not kept. */
+  readonly problem: string | null;
+}
+
 /** What a file of an address is called: the last part of its path. */
 export function fileOfAddress(url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname : url;
@@ -295,6 +307,9 @@ export interface Contexts {
 export type ToModel =
   | ToMicroscope
   | { readonly kind: 'load'; readonly files: ModelFiles }
+  /** Asks for the files that are kept in this browser. */
+  | { readonly kind: 'list_kept' }
+  | { readonly kind: 'remove_kept'; readonly address: string }
   | { readonly kind: 'abort' }
   | { readonly kind: 'ask'; readonly ask: ModelAsk }
   | {
@@ -317,6 +332,7 @@ export type FromModel =
   | { readonly kind: 'loaded'; readonly info: ModelInfo }
   | { readonly kind: 'refused'; readonly failure: Failure }
   | { readonly kind: 'aborted' }
+  | { readonly kind: 'kept'; readonly kept: KeptFiles }
   | { readonly kind: 'answers'; readonly news: Partial<Answers> }
   /** All that the latest ask asked has been told. */
   | { readonly kind: 'answered' }

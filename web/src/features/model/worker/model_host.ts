@@ -6,7 +6,7 @@ import { spectraEngine } from '../../../engine/spectra_engine';
 import { describeFailure } from '../../../domain/describe_failure';
 import * as answers from './analyses';
 import { generate, speedOf } from './generation';
-import { open, type Opened } from './open_model';
+import { open, type Opened, keptModels } from './open_model';
 import type {
   Answers,
   ContextsAsk,
@@ -66,6 +66,8 @@ export class ModelHost {
   receive(message: ToModel): void {
     if (message.kind === 'load') void this.#load(message.files);
     else if (message.kind === 'abort') this.#loading?.abort();
+    else if (message.kind === 'list_kept') void this.#tellKept();
+    else if (message.kind === 'remove_kept') void this.#tellKept(message.address);
     else if (message.kind === 'stop') this.#writing?.abort();
     else if (message.kind === 'ask') {
       this.#ask = message.ask;
@@ -102,6 +104,7 @@ export class ModelHost {
       this.#take(opened);
       const info = { ...opened.info, id: this.#id, time: performance.now() - begin };
       this.#say({ kind: 'loaded', info });
+      if (files.kind === 'web') void this.#tellKept();
       if (this.#ask) this.receive({ kind: 'ask', ask: this.#ask });
     } catch (error) {
       if (this.#loading !== loading) return; // another load has begun
@@ -109,6 +112,17 @@ export class ModelHost {
         signal.aborted ? { kind: 'aborted' } : { kind: 'refused', failure: describeFailure(error) },
       );
     }
+  }
+
+  /** Tells which files are kept, after one was removed. */
+  async #tellKept(removed?: string): Promise<void> {
+    const cache = await keptModels();
+    if (removed !== undefined) await cache.remove(removed);
+    const { problem } = cache;
+    const files = (await cache.list()).map(({ address, size, kept }) => ({
+      ...{ address, bytes: kept, isWhole: kept === size },
+    }));
+    this.#say({ kind: 'kept', kept: { files, problem: problem ?? cache.problem ?? null } });
   }
 
   #take(opened: Opened): void {

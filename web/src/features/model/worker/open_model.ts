@@ -1,5 +1,5 @@
 import type { Qkv } from 'qkv';
-import type { LanguageModel, Tokenizer } from 'qkv/models';
+import type { LanguageModel, ModelCache, Tokenizer } from 'qkv/models';
 import { charactersIn, piecesIn, type Encoded } from './own_tokens';
 import { embeddingOf, headerOf, tokensOf, typesOf, type OwnTokens } from './safetensors';
 import { labelsOf, labelsOfPieces } from '../shared/token_label';
@@ -45,18 +45,14 @@ class Refusal extends Error {
 // ---- bytes ----
 
 /** A file of a server, with how much of it is there. */
-async function fetched(
-  url: string,
-  { signal, onProgress }: OpenOptions,
-  code: 'load_failed' | 'address_failed',
-): Promise<Blob> {
+async function fetched(url: string, { signal, onProgress }: OpenOptions): Promise<Blob> {
   const failed = (error: unknown): never => {
     if (signal.aborted) throw error;
-    throw new Refusal(code, `${url}: ${String(error)}`);
+    throw new Refusal('load_failed', `${url}: ${String(error)}`);
   };
   const response = await fetch(url, { signal }).catch(failed);
   if (!response.ok || !response.body) {
-    throw new Refusal(code, `${url}: status ${response.status}, expected 200`);
+    throw new Refusal('load_failed', `${url}: status ${response.status}, expected 200`);
   }
   // Of a compressed answer the length is that of what was sent.
   const total = Number(response.headers.get('content-length'));
@@ -71,6 +67,31 @@ async function fetched(
     onProgress(loaded, Math.max(total, loaded));
   }
   return new Blob(parts);
+}
+
+let kept: ModelCache | undefined;
+
+/** Files of addresses that the reader gave, which this browser keeps. */
+export async function keptModels(): Promise<ModelCache> {
+  const { modelCache } = await import('qkv/models');
+  return (kept ??= modelCache({ name: 'qkv-page-models' }));
+}
+
+/** A file of an address that the reader gave, from where it is kept or from its server, and kept then. */
+async function fetchedOnce(url: string, { signal, onProgress }: OpenOptions): Promise<Blob> {
+  const cache = await keptModels();
+  try {
+    return await cache.blob(url, {
+      signal,
+      onProgress: ({ loaded, total }) => onProgress(loaded, total),
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const why = String(error instanceof Error ? error.message : error);
+    const [, status] = / answered (\d+) /.exec(why) ?? [];
+    const answer = status === undefined ? why : `status ${status}, expected 200`;
+    throw new Refusal('address_failed', `${url}: ${answer}`);
+  }
 }
 
 interface Parts {
@@ -94,13 +115,13 @@ async function jsonOf(file: File): Promise<unknown> {
 async function partsOf(files: ModelFiles, options: OpenOptions): Promise<Parts> {
   if (files.kind === 'web') {
     const { url } = files;
-    const blob = await fetched(url, options, 'address_failed');
+    const blob = await fetchedOnce(url, options);
     const file = new File([blob], fileOfAddress(url));
     return partsOf({ kind: 'files', files: [file] }, options);
   }
   if (files.kind === 'address') {
     const { name, url } = files;
-    const weights = [await fetched(url, options, 'load_failed')];
+    const weights = [await fetched(url, options)];
     return {
       weights,
       name,
