@@ -173,6 +173,18 @@ describe('the SHA-256 of weights', () => {
     await expectRejects(collect(await open(hash, longer)), 'load', 'load_failed', 'damaged');
   });
 
+  test('is of all bytes, whichever are asked for, and in whichever order', async () => {
+    const source = new HashedSource(await new Opener().open('weights', large), hashOf(large));
+    const read = async (begin, end) => {
+      const parts = [];
+      for await (const piece of source.read(begin, end)) parts.push(Buffer.from(piece));
+      assert.ok(Buffer.concat(parts).equals(large.subarray(begin, end)));
+    };
+    for (const [begin, end] of [[10, 20], [5, 30], [2_000_000, 2_000_010], [0, 5]]) await read(begin, end); // prettier-ignore
+    await source.check();
+    await source.check();
+  });
+
   test('of what is none, and of no file, is refused', async () => {
     expectThrows(() => checkHashes('abc'), 'load', 'invalid_argument', 'sha256 is "abc"', '64 hex');
     expectThrows(() => checkHashes({ a: 1 }), 'load', 'invalid_argument', 'sha256["a"] is 1');
@@ -255,11 +267,12 @@ describe('headers', () => {
   });
 
   test('redirects without end, and to what is no server, end', async (t) => {
-    const { url } = await serve(t, ({ url: path }) => ({
+    const { url, requests } = await serve(t, ({ url: path }) => ({
       status: 302,
       headers: { location: path === '/file' ? 'file:///etc/passwd' : '/again' },
     }));
     await expectRejects(whole(`${url}/x`), 'load', 'load_failed', 'more than 20 redirects');
+    assert.equal(requests.length, 21);
     await expectRejects(whole(`${url}/file`), 'load', 'load_failed', 'a redirect to file:');
   });
 

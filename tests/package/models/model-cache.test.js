@@ -120,6 +120,15 @@ describe('a cache in a folder', () => {
     await expectRejects((await open(url, cache, hashOf('other'))).stream(() => undefined), 'load', 'load_failed'); // prettier-ignore
   });
 
+  test('its problem is that of the latest file', async (t) => {
+    const [big, small] = [await serveFile(t, large), await serveFile(t, file)];
+    const cache = modelCache({ folder: newFolder(), maxBytes: large.length - 1 });
+    await cache.blob(big.url);
+    assert.match(cache.problem, /at most \d+ \(maxBytes\)/);
+    await cache.blob(small.url);
+    assert.equal(cache.problem, undefined);
+  });
+
   test('options that are none', () => {
     const refused = (options, ...says) => expectThrows(() => modelCache(options), 'modelCache', 'invalid_argument', ...says); // prettier-ignore
     refused({ folder: 5 }, 'folder is 5');
@@ -291,6 +300,19 @@ describe('a cache that cannot keep', () => {
     await through(shelfIn(store), url);
     const { get } = store;
     store.get = (name) => (name.endsWith('about') ? get(name) : Promise.reject(new Error('disk')));
+    assert.ok((await through(shelfIn(store), url)).equals(large));
+    store.get = async (name) => {
+      const found = await get(name);
+      if (!found || name.endsWith('about')) return found;
+      const { size } = found;
+      return {
+        ...{ name, size, rest: () => undefined, close: () => undefined },
+        async *read(begin, end) {
+          for await (const piece of found.read(begin, Math.min(begin + 100, end))) yield piece;
+          throw new Error('disk');
+        },
+      };
+    };
     assert.ok((await through(shelfIn(store), url)).equals(large));
   });
 });

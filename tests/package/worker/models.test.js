@@ -707,8 +707,8 @@ describe('loading', () => {
       ],
     );
     const load = (options) => away.loadModel('hub:a/b', { ...given, ...options });
-    await expectRejects(load({ fetch: () => 1 }), 'loadModel', 'invalid_argument', 'options.fetch'); // prettier-ignore
-    await expectRejects(load({ headers: () => 1 }), 'loadModel', 'invalid_argument', 'options.headers'); // prettier-ignore
+    await expectRejects(load({ fetch: () => 1 }), 'loadModel', 'invalid_argument', 'fetch is a function'); // prettier-ignore
+    await expectRejects(load({ headers: () => 1 }), 'loadModel', 'invalid_argument', 'headers is a function'); // prettier-ignore
     await expectRejects(load({ cache: 5 }), 'load', 'invalid_argument', 'cache is 5');
   });
 
