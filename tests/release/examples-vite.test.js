@@ -1,32 +1,25 @@
 // @build any
 // examples/vite-page as a project of its own, with the package as packed: built and in development, what browsers make of it.
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { init } from 'qkv';
 import { createServer, preview } from 'vite';
 import { violations } from '../page/support/panel.js';
-import { packageJson, root, text } from '../support/js/files.js';
+import { packageJson, text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { until } from '../support/js/patience.js';
 import { replaced } from './consumers/stranger.js';
 import { openTab, testIn } from './example-tabs.js';
-import { commands, installExamples } from './examples.js';
+import { commands, installExamples, viteProject } from './examples.js';
 
 let installed;
 let project;
 let words;
 before(async () => {
   installed = await installExamples();
-  project = join(installed.project, 'examples/vite-page');
-  // What its npm install would make, without a network: the package as packed, and Vite.
-  const modules = join(project, 'node_modules');
-  mkdirSync(join(modules, '.bin'), { recursive: true });
-  cpSync(join(installed.project, 'node_modules/qkv'), join(modules, 'qkv'), { recursive: true });
-  symlinkSync(join(root, 'node_modules/vite'), join(modules, 'vite'));
-  symlinkSync('../vite/bin/vite.js', join(modules, '.bin/vite'));
+  project = viteProject(installed, 'vite-page');
   words = await import(pathToFileURL(join(project, 'src/words.js')));
 });
 after(() => installed?.remove());

@@ -1,7 +1,7 @@
 // The programs of examples/ beside the package as packed, and the commands of their README.
 import assert from 'node:assert/strict';
-import { cpSync, existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { root, text } from '../support/js/files.js';
 import { installPacked } from './packed.js';
 
@@ -43,4 +43,23 @@ export async function installExamples() {
   const installed = await installPacked();
   copyExamples(installed.project);
   return installed;
+}
+
+/**
+ * Makes of a folder of examples/ what its npm install would make, without a network: the package as packed, and the packages that its
+ * package.json names besides, Vite with its program. Resolves to the folder.
+ */
+export function viteProject(installed, name, others = []) {
+  const project = join(installed.project, 'examples', name);
+  const modules = join(project, 'node_modules');
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  cpSync(join(installed.project, 'node_modules/qkv'), join(modules, 'qkv'), { recursive: true });
+  for (const each of ['vite', ...others]) {
+    mkdirSync(dirname(join(modules, each)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', each), join(modules, each));
+  }
+  symlinkSync('../vite/bin/vite.js', join(modules, '.bin/vite'));
+  if (others.includes('typescript'))
+    symlinkSync('../typescript/bin/tsc', join(modules, '.bin/tsc'));
+  return project;
 }

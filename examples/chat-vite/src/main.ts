@@ -1,0 +1,189 @@
+// The page: loads a model in a worker, sends it the conversation, and shows its answer while it comes.
+import { Template } from '@huggingface/jinja';
+import type { FinishReason } from 'qkv/models';
+import { type AsyncLanguageModel, type AsyncSession, init, type ModelSource } from 'qkv/worker';
+import { sourceOfAddress, sourceOfFiles } from './sources.js';
+
+function element<T extends HTMLElement>(id: string, kind: new () => T): T {
+  const found = document.getElementById(id);
+  if (found instanceof kind) return found;
+  throw new Error(`the page has no ${kind.name} ${id}`);
+}
+
+const source = element('source', HTMLFormElement);
+const address = element('address', HTMLInputElement);
+const files = element('files', HTMLInputElement);
+const write = element('write', HTMLFormElement);
+const most = element('most', HTMLInputElement);
+const temperature = element('temperature', HTMLInputElement);
+const text = element('text', HTMLTextAreaElement);
+const log = element('log', HTMLDivElement);
+const status = element('status', HTMLOutputElement);
+const progress = element('progress', HTMLProgressElement);
+const stop = element('stop', HTMLButtonElement);
+const further = element('continue', HTMLButtonElement);
+const send = element('send', HTMLButtonElement);
+const again = element('again', HTMLButtonElement);
+
+/** A model in a worker, with the session that keeps what it has read. */
+interface Talk {
+  readonly model: AsyncLanguageModel;
+  readonly session: AsyncSession;
+}
+
+const engine = init({ models: true, threads: 'auto' });
+let talk: Talk | undefined;
+let running: AbortController | undefined; // a load or an answer
+
+/** A type, as an interface would not be one of messages with any fields. */
+type Message = { readonly role: 'user' | 'assistant'; content: string };
+const messages: Message[] = [];
+
+const endings: Record<FinishReason, string> = {
+  stop: 'The answer is complete.',
+  length: 'The answer has reached the longest length.',
+  room: 'The model has no room for more. Start a new chat.',
+  aborted: 'The answer was stopped.',
+};
+
+/** Does what takes long, one at a time: Stop ends it, and what goes wrong is shown. */
+async function run(what: string, work: (signal: AbortSignal) => Promise<string>): Promise<void> {
+  running?.abort();
+  const own = (running = new AbortController());
+  status.value = what;
+  stop.hidden = false;
+  further.hidden = true;
+  send.disabled = again.disabled = true;
+  let said: string;
+  try {
+    said = await work(own.signal);
+  } catch (error) {
+    said = own.signal.aborted ? 'stopped' : `failed: ${(error as Error).message}`;
+  }
+  if (running !== own) return; // something else runs by now
+  running = undefined;
+  status.value = said;
+  stop.hidden = progress.hidden = true;
+  text.disabled = send.disabled = again.disabled = talk === undefined;
+}
+
+const load = (name: string, find: () => ModelSource | Promise<ModelSource>): Promise<void> =>
+  run(`loading ${name}`, async (signal) => {
+    const qkv = await engine;
+    const place = await find();
+    const onProgress = ({ loaded, total }: { loaded: number; total: number }): void => {
+      progress.hidden = signal.aborted;
+      progress.value = loaded / total;
+    };
+    const model = await qkv.loadModel(place, { signal, onProgress });
+    if (model.chatTemplates === undefined || model.tokenizerProblem !== undefined) {
+      await model.dispose();
+      throw new Error(
+        model.tokenizerProblem ?? `${name} has no chat template: it is no chat model`,
+      );
+    }
+    const session = await model.session();
+    await talk?.model.dispose();
+    talk = { model, session };
+    begin();
+    const size = (model.bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 });
+    return `${name}: ${model.parameterCount.toLocaleString('en')} parameters, ${size} MB, threads: ${qkv.info.threads}`;
+  });
+
+/** Adds a message to the page; returns where its text is. */
+function show(role: 'user' | 'assistant', content: string): Text {
+  const name = document.createElement('span');
+  Object.assign(name, { className: 'name', textContent: role === 'user' ? 'You: ' : 'Model: ' });
+  const said = document.createTextNode(content);
+  const bubble = Object.assign(document.createElement('p'), { className: role });
+  bubble.append(name, said);
+  log.append(bubble);
+  log.scrollTop = log.scrollHeight;
+  return said;
+}
+
+/** Forgets the conversation. */
+function begin(): void {
+  messages.length = 0;
+  log.replaceChildren();
+  further.hidden = true;
+}
+
+let shown: Text | undefined; // of the last answer
+
+/** Answers the last message, or goes on with an answer that was cut. */
+const answer = ({ model, session }: Talk): Promise<void> =>
+  run('answering', async (signal) => {
+    let last = messages.at(-1);
+    if (last?.role !== 'assistant') {
+      last = { role: 'assistant', content: '' };
+      messages.push(last);
+      shown = show('assistant', '');
+    }
+    const continues = last.content.trim() !== '';
+    const asked = continues ? messages : messages.slice(0, -1);
+    const tokens = model.chat(asked, {
+      ...{ jinja: Template, session, continues, signal },
+      ...{ maxTokens: most.valueAsNumber, temperature: temperature.valueAsNumber },
+    });
+    log.ariaBusy = 'true'; // screen readers wait for the whole answer
+    try {
+      for await (const token of tokens) {
+        last.content += token.text;
+        const isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 40;
+        shown?.appendData(token.text);
+        if (isAtEnd) log.scrollTop = log.scrollHeight;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      log.ariaBusy = 'false';
+    }
+    const reason = tokens.finishReason ?? 'aborted';
+    further.hidden = reason === 'stop' || reason === 'room';
+    return endings[reason];
+  });
+
+source.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const { href } = new URL(address.value.trim(), document.baseURI);
+  const [name = href] = /[^/]+(?=\/*$)/.exec(href) ?? [];
+  void load(name, () => sourceOfAddress(href));
+});
+
+function loadFiles(given: FileList | null | undefined): void {
+  const all = Array.from(given ?? []);
+  if (all.length > 0) void load(all.map(({ name }) => name).join(', '), () => sourceOfFiles(all));
+}
+files.addEventListener('change', () => loadFiles(files.files));
+for (const name of ['dragover', 'dragleave', 'drop'] as const) {
+  document.addEventListener(name, (event) => {
+    event.preventDefault(); // else the browser opens the file
+    document.body.classList.toggle('dropping', name === 'dragover');
+    if (name === 'drop') loadFiles(event.dataTransfer?.files);
+  });
+}
+
+write.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (!talk || running || text.value.trim() === '') return;
+  messages.push({ role: 'user', content: text.value });
+  show('user', text.value);
+  text.value = '';
+  void answer(talk).then(() => text.focus());
+});
+text.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  write.requestSubmit();
+});
+further.addEventListener('click', () => {
+  if (talk && !running) void answer(talk).then(() => text.focus());
+});
+stop.addEventListener('click', () => running?.abort());
+again.addEventListener('click', () => {
+  begin();
+  void talk?.session.truncate(0);
+  status.value = 'a new chat';
+  text.focus();
+});
