@@ -5,14 +5,14 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { Tokenizer } from '@huggingface/tokenizers';
 import { init } from 'qkv';
-import { huggingFaceTokenizer, llama2cTokenizer, load } from 'qkv/models';
+import { llama2cTokenizer, load } from 'qkv/models';
 import { families } from '../package/models/support/families.js';
 import { gguf, ggufFile, llama2cTokens, safetensors } from '../package/models/support/files.js';
 import { ggufModels } from '../package/models/support/gguf-models.js';
 import { checkpoint, checkpointConfig } from '../support/js/checkpoints.js';
 import { read, root, text } from '../support/js/files.js';
+import { encoder, ofHub, sentences, wordTokenizer } from './encoder.js';
 import { argumentsOf, installExamples } from './examples.js';
 
 const file = 'models/austen/austen.safetensors';
@@ -43,33 +43,9 @@ const write = (folder, files) => {
   }
 };
 
-const words = '[UNK] [CLS] [SEP] the a dog cat in park sleeps .'.split(' ');
-const special = words
-  .slice(0, 3)
-  .map((content, id) => ({ id, content, special: true, normalized: false }));
-/** A tokenizer of whole words as the hub has them, between [CLS] and [SEP]; programs read it without the package that the test has. */
-const hub = {
-  'tokenizer_config.json': { tokenizer_class: 'BertTokenizer', do_lower_case: true },
-  'tokenizer.json': {
-    ...{ version: '1.0', truncation: null, padding: null, added_tokens: special },
-    normalizer: {
-      ...{ type: 'BertNormalizer', clean_text: true, handle_chinese_chars: true },
-      ...{ strip_accents: null, lowercase: true },
-    },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    post_processor: { type: 'BertProcessing', cls: ['[CLS]', 1], sep: ['[SEP]', 2] },
-    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
-    model: {
-      ...{ type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##' },
-      ...{ max_input_chars_per_word: 100, vocab: Object.fromEntries(words.map((w, i) => [w, i])) },
-    },
-  },
-};
-const ofHub = () =>
-  huggingFaceTokenizer(new Tokenizer(hub['tokenizer.json'], hub['tokenizer_config.json']));
 /** The files of a model of families.js with this tokenizer, and the model. */
 const filesOf = ({ config, tensors }) => ({
-  ...{ 'config.json': config, 'model.safetensors': safetensors(tensors), ...hub },
+  ...{ 'config.json': config, 'model.safetensors': safetensors(tensors), ...wordTokenizer },
 });
 const loadHub = ({ config, tensors }) =>
   load(qkv, { config, weights: safetensors(tensors), tokenizer: ofHub() });
@@ -179,14 +155,7 @@ describe('examples: generate-node', () => {
 
 describe('examples: search-node', () => {
   const [program, place, query] = argumentsOf('search-node');
-  const bert = families.bert();
-  // Without what all vectors have in common the words tell.
-  for (const [name, { values }] of Object.entries(bert.tensors))
-    if (/bias$|token_type/.test(name)) values.fill(0);
-  const sentences = [
-    ...['The dog sleeps.', 'A cat in the park.', 'The cat sleeps in the park.'],
-    ...['A dog in a park in the park in a park.', 'Park.', 'The cat.'],
-  ];
+  const bert = encoder();
   let model;
 
   before(async () => {

@@ -32,7 +32,7 @@ after(async () => {
 /** A file that names the package by its address, as the README tells those to write it who have no checkout. */
 function outside(file) {
   const { here, there } = replacements.find((one) => one.file === file);
-  return replaced(text(file), here, there);
+  return replaced(text(file), here, there).replaceAll(here, () => there);
 }
 
 /** The address of a page. */
