@@ -1,9 +1,9 @@
 // Runtimes without a page.
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { advice } from '../examples.js';
-import { app, appOfFiles, two, withAusten } from './sources.js';
+import { app, appOfFiles, talkingProject, two, withAusten } from './sources.js';
 import { load, tool, versionOf } from '../../tools.js';
+import { bundleWorker, serveWorker, workerd } from './workerd.js';
 import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
@@ -45,20 +45,20 @@ const machine = arch === 'arm64' ? 'aarch64' : arch;
 const bun = `@oven/bun-${platform}-${machine}${isMusl ? '-musl' : ''}`;
 const bunProgram = () => tool(`${bun}/bin/bun`);
 
+/** Programs of a folder in a runtime. */
+const denoRuns = (folder, ...permissions) => {
+  const args = ['run', '--no-prompt', '--node-modules-dir=manual', ...permissions, 'app.js'];
+  const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
+  return ran(`Deno ${versionOf('deno')}`, folder, tool(`${deno}/deno`), args, { env });
+};
+const bunRuns = (folder) => ran(`Bun ${versionOf('bun')}`, folder, bunProgram(), ['run', 'app.js']);
+
+const withFiles = (entry) => withAusten(newProject({ 'app.js': appOfFiles(entry) }));
+
 const inDeno =
   (...permissions) =>
-  (entry) => {
-    const args = ['run', '--no-prompt', '--node-modules-dir=manual', ...permissions, 'app.js'];
-    const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
-    const where = `Deno ${versionOf('deno')}`;
-    const folder = withAusten(newProject({ 'app.js': appOfFiles(entry) }));
-    return ran(where, folder, tool(`${deno}/deno`), args, { env });
-  };
-
-const inBun = (entry) => {
-  const folder = withAusten(newProject({ 'app.js': appOfFiles(entry) }));
-  return ran(`Bun ${versionOf('bun')}`, folder, bunProgram(), ['run', 'app.js']);
-};
+  (entry) =>
+    denoRuns(withFiles(entry), ...permissions);
 
 async function compiledByBun(entry) {
   const folder = newProject({ 'app.js': app(entry) });
@@ -66,50 +66,21 @@ async function compiledByBun(entry) {
   return ran(`Bun ${versionOf('bun')}`, folder, join(folder, 'program'), []);
 }
 
-/** The server that Cloudflare's Workers run in, with what its configuration calls modules. */
-const capnp = `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = .app)],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
-);
-const app :Workerd.Worker = (
-  modules = [
-    (name = "app.js", esModule = embed "dist/app.js"),
-    (name = "./qkv-simd.wasm", wasm = embed "dist/qkv-simd.wasm"),
-  ],
-  # Before workers had a FinalizationRegistry.
-  compatibilityDate = "2025-01-01",
-);
-`;
-const workerd = `@cloudflare/workerd-${platform}-${arch === 'arm64' ? 'arm64' : '64'}`;
-
 async function inWorkerd() {
   const answering = `import { compute } from './example.js';
 export default { fetch: async () => Response.json(await compute(() => qkv)) };
 `;
   const program = `${advice('js', '// worker.js')}${answering}`;
-  const folder = newProject({ 'app.js': program, 'config.capnp': capnp });
-  const esbuild = await load('esbuild');
-  await esbuild.build({
-    ...{ absWorkingDir: folder, entryPoints: ['app.js'], outdir: join(folder, 'dist') },
-    ...{ bundle: true, format: 'esm', loader: { '.wasm': 'copy' }, assetNames: '[name]' },
-  });
-  const args = ['serve', 'config.capnp', '--control-fd=1'];
-  const server = spawn(tool(`${workerd}/bin/workerd`), args, { cwd: folder });
+  const folder = newProject({ 'app.js': program });
+  await bundleWorker(folder, 'app.js');
+  const server = await serveWorker(join(folder, 'dist'), 'app.js');
   try {
-    const said = await new Promise((resolve, reject) => {
-      server.stdout.once('data', resolve);
-      let complaint = '';
-      server.stderr.on('data', (text) => (complaint += text));
-      server.once('error', reject);
-      server.once('exit', () => reject(new Error(complaint)));
-    });
-    const answer = await fetch(`http://127.0.0.1:${JSON.parse(said).port}/`);
+    const answer = await fetch(server.url);
     const text = await answer.text();
     const report = answer.ok ? JSON.parse(text) : { error: text };
     return [{ where: `workerd ${versionOf('workerd')}`, report }];
   } finally {
-    server.kill();
+    server.close();
   }
 }
 
@@ -126,6 +97,12 @@ export const runtimes = [
     run: inNodeWith(two),
   },
   { name: 'Node, worker thread', entries: [...both, 'qkv/train'], run: inThread },
+  {
+    name: 'Node, a conversation',
+    entries: ['qkv/models'],
+    everyday: ['qkv/models'],
+    run: () => ran(node, talkingProject(), process.execPath, ['app.js']),
+  },
   { name: 'Node, bundled by esbuild', entries: ['qkv/inline'], run: bundledForNode },
   {
     name: 'Deno, may read its files',
@@ -134,7 +111,24 @@ export const runtimes = [
     run: inDeno('--allow-read=.'),
   },
   { name: 'Deno, no permission', entries: ['qkv/inline'], needs: deno, run: inDeno() },
-  { name: 'Bun', entries: [...both, 'qkv/models'], needs: bun, run: inBun },
+  {
+    name: 'Deno, a conversation',
+    entries: ['qkv/models'],
+    needs: deno,
+    run: () => denoRuns(talkingProject(), '--allow-read=.'),
+  },
+  {
+    name: 'Bun',
+    entries: [...both, 'qkv/models'],
+    needs: bun,
+    run: (entry) => bunRuns(withFiles(entry)),
+  },
+  {
+    name: 'Bun, a conversation',
+    entries: ['qkv/models'],
+    needs: bun,
+    run: () => bunRuns(talkingProject()),
+  },
   { name: 'Bun, one program', entries: ['qkv/inline'], needs: bun, run: compiledByBun },
   { name: 'workerd', entries: ['qkv'], needs: workerd, variant: 'simd', run: inWorkerd },
 ];

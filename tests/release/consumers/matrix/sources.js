@@ -1,7 +1,9 @@
 // The few lines a person writes, which the projects of the matrix consist of.
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../../support/js/files.js';
+import { alphabet, talker } from '../../talker.js';
+import { newProject } from './workshop.js';
 
 /** With models there is an engine of qkv that has run one. */
 const withModel = `import { init as initOfQkv } from 'qkv';
@@ -33,6 +35,40 @@ const init = async (options) => {
 export function withAusten(folder) {
   const name = 'austen.safetensors';
   copyFileSync(join(root, 'models/austen', name), join(folder, name));
+  return folder;
+}
+
+/** With a model of files that is talked to and goes on with a text, by a template engine that is found by its name. */
+const withTalker = `import { init as initOfQkv } from 'qkv';
+import { load } from 'qkv/models';
+const init = async (options) => {
+  const engine = await initOfQkv(options);
+  const model = await load(engine, {
+    config: './talker/config.json',
+    weights: './talker/model.safetensors',
+    tokenizer: './talker/tokenizer.json',
+    tokenizerConfig: './talker/tokenizer_config.json',
+    generation: './talker/generation_config.json',
+  });
+  const answer = model.chat([{ role: 'user', content: 'Hello' }], { temperature: 0.7 });
+  const said = \`\${await answer.text()}, \${answer.finishReason}\`;
+  if (said !== '${alphabet}, stop') throw new Error(\`the answer \${said}\`);
+  let more = '';
+  for await (const { text } of model.generate('xyz 01', { maxTokens: 5 })) more += text;
+  if (more !== '23456') throw new Error(\`the text goes on with \${more}\`);
+  return engine;
+};
+`;
+/** A project whose program talks to a model: its files, and the engine of templates beside the package. */
+export function talkingProject() {
+  const files = Object.entries(talker()).map(([name, content]) => [
+    `talker/${name}`,
+    content instanceof Uint8Array ? content : JSON.stringify(content),
+  ]);
+  const program = `${withTalker}import { report } from './example.js';\nreport(init);\n`;
+  const folder = newProject({ 'app.js': program, ...Object.fromEntries(files) });
+  const jinja = 'node_modules/@huggingface/jinja';
+  cpSync(join(root, jinja), join(folder, jinja), { recursive: true });
   return folder;
 }
 
