@@ -70,8 +70,8 @@ test('types: the oldest and the newest are what they are said to be', () => {
 /** What every entry with an engine exports. */
 const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionResult BlockOptions Destination DidYouMean
   Dropout EngineInfo Exactly GeluOptions InitOptions Integers KvCache LayerNormOptions LayerOptions
-  LinearLayer LinearOptions MultiHeadAttention MultiHeadAttentionConfig MultiHeadAttentionWeights NdArray NdMask Nested
-  NewArray NormWeights OwnedArray OwnedNumbers Qkv QkvError QkvErrorCode ResultOf RmsNormOptions RotaryOptions Shape3 Shape4
+  LinearLayer LinearOptions MultiHeadAttention MultiHeadAttentionConfig MultiHeadAttentionWeights NdArray NdMask Nested NestedOf
+  NewArray NormWeights OwnedArray OwnedNumbers Qkv QkvError QkvErrorCode ResultOf RmsNormOptions RotaryOptions Shape3 Shape4 ShapeOf
   SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
   array init random toNested zeros`;
 /** What both entries with language models export. */
@@ -83,11 +83,11 @@ const ofMicroscope = `Activated Activations AttributeOptions Attribution Contrib
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,
-  './models': `${ofModels} ${ofMicroscope} Alternative ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FinishReason GenerateOptions Generation HuggingFaceTokenizer JinjaTemplate LoadOptions LossOptions Progress QkvError QkvErrorCode SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest FillMaskOptions ScoreOptions Scores TokenPair SessionShift`,
+  './models': `${ofModels} ${ofMicroscope} Alternative BlobOptions ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FetchInit FetchOptions FinishReason GenerateOptions Generation HubOptions HuggingFaceTokenizer JinjaTemplate KeptFile LoadOptions LossOptions ModelCache ModelCacheOptions Progress RequestHeaders QkvError QkvErrorCode SampledOf SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load modelCache random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest FillMaskOptions ScoreOptions Scores TokenPair SessionShift`,
   './train': `${ofEngines} ${ofModels} ActivationKind Activations AttentionGradients AttentionNeeds AttributionPatchingOptions Batch CrossEntropy CrossEntropyOptions EvaluationResult GateGradients GateKind GradientRead GradientSite GradientsOptions GruBackwardOptions GruGradients GruOptions GruWeights LanguageBatch LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients LogitGradients LogitModel Parameters Read RmsNormGradients SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig ShapeAt Site StepResult Sweep TrainQkv Trainer TrainerOptions
     TranslateOptions Translation`,
-  './spectra': `ArrayInput Destination Eigenvalues EngineInfo InitOptions Integers NdArray NdMask Nested NewArray OwnedArray
-    OwnedNumbers PcaOptions PrincipalComponents ProductOptions ProjectedComponents QkvError QkvErrorCode
+  './spectra': `ArrayInput Destination Eigenvalues EngineInfo InitOptions Integers NdArray NdMask Nested NestedOf NewArray OwnedArray
+    OwnedNumbers PcaOptions PrincipalComponents ProductOptions ProjectedComponents QkvError QkvErrorCode ShapeOf
     SingularValueOptions SingularVectors Spectra SpectraInitOptions Tensor Variant array init random
     toNested zeros`,
   './constraints': `Constraint ConstraintRule JsonSchemaOptions QkvError QkvErrorCode jsonSchema regularExpression`,

@@ -1,7 +1,7 @@
 // Plain arrays of JavaScript's own memory, made and read without an engine.
 
 import { QkvError } from './api/errors.js';
-import type { NdArray, NdMask, Nested, OwnedArray } from './api/types.js';
+import type { NdArray, NdMask, Nested, NestedOf, OwnedArray, ShapeOf } from './api/types.js';
 import { checkInteger } from './arguments/numbers.js';
 import { checkCountable, shapeText, sizeOf, takeShape } from './arguments/shapes.js';
 import {
@@ -103,6 +103,7 @@ class Reader {
  * for what is neither a number nor an array, `out_of_range` for more than 64 axes and from 2^31 elements on,
  * `out_of_memory`
  */
+export function array<Rows extends Nested>(nested: Rows): OwnedArray<ShapeOf<Rows>>;
 export function array(nested: Nested): OwnedArray {
   const reader = new Reader();
   reader.read(nested);
@@ -155,6 +156,9 @@ export function random(shape: readonly number[], seed: number): OwnedArray {
  * @throws {@link QkvError} `invalid_argument` for what is no `{ data, shape }`, `shape_mismatch` unless `data`
  * has as many elements as the shape says, `out_of_range` for more than 2^27 rows and elements
  */
+export function toNested<Shape extends readonly number[]>(
+  array: NdArray<Shape> | (NdMask & { readonly shape: Shape }),
+): NestedOf<Shape>;
 export function toNested(array: NdArray | NdMask): Nested {
   const fn = 'toNested';
   const data = isRecord(array) ? reading(fn, 'array', () => array.data) : undefined;

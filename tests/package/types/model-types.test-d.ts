@@ -2,9 +2,10 @@
 import type { NdArray, Qkv } from 'qkv';
 import * as models from 'qkv/models';
 import type { LanguageModel, Session, Token } from 'qkv/models';
+import { regularExpression } from 'qkv/constraints';
 import type { TrainQkv } from 'qkv/train';
 
-import { every } from './same.js';
+import { every, same, type Same } from './same.js';
 
 declare const floats: NdArray;
 
@@ -27,13 +28,14 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ encode: () => [1], encodePlain: () => [1], decode: () => '', begin: 1, mask: 2 },
     encodeBare: (text, escape) => [text.length, escape === undefined ? 0 : 1],
     bytesOf: (id) => (id > 0 ? Uint8Array.of(id) : undefined),
+    controls: ['x'],
     encodePair: (first, second, most) => ({
       ...{ ids: [first.length], types: [second.length], isCut: most === 1 },
     }),
   });
   const source = every<models.Source>()({
     ...{ config: 'x', weights: ['x', new URL('x:y'), new Blob(), new ArrayBuffer(1)], tokenizer },
-    ...{ generation: 'x', pooling: {} },
+    ...{ generation: 'x', pooling: {}, tokenizerConfig: new URL('x:y'), chatTemplate: 'x' },
   });
   const json: models.TokenizerJson = { model: {} };
   await models.load(engine, { weights: 'x', tokenizer: json });
@@ -47,6 +49,9 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
       signal,
       onProgress: ({ loaded }) => loaded.toFixed(),
     },
+    ...{ sha256: { x: 'y' }, cache: models.modelCache({ folder: 'x' }), tries: 1 },
+    ...{ hub: every<models.HubOptions>()({ host: 'x:y', token: 'x', headers: { x: 'y' } }) },
+    ...{ headers: (address) => ({ x: address }), fetch: (address) => fetch(address) },
   });
   const creating = every<models.CreateOptions>()({ format: 'bf16', maxLength: 1, tokenizer });
   const made = models.create(engine, config, { x: floats }, creating);
@@ -73,9 +78,12 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     ...{ keyLengths: [1], tokenTypes: [1], read: [read], edit: [edit] },
   });
   const { logits, hidden, layers } = model.forward('x', passing);
+  const constraint = regularExpression('x');
   const sampling = every<models.GenerateOptions>()({
     ...{ temperature: 1, topK: 1, topP: 1, minP: 1, repetitionPenalty: 1, seed: 1, maxTokens: 1 },
     ...{ stop: ['x'], stopTokens: [1], session, inspect: single, signal, plain: true },
+    ...{ frequencyPenalty: 1, presencePenalty: 1, logitBias: { 1: -Infinity }, banned: [1] },
+    ...{ forced: [1], mask: (answer) => answer, constraint, topLogprobs: 1, reuse: true },
     ...{ read: [read], edit: [edit] },
   });
   const tokens = model.generate([1], sampling);
@@ -231,4 +239,16 @@ export async function places(model: LanguageModel, session: Session): Promise<un
   });
   const guess: models.Guess | undefined = model.lens('x', looking)[0]?.[0]?.[0];
   return [z, final, q, value, total, shape, clean, corrupt, numbers, heads, guess];
+}
+
+/** What `sample` tells follows from its options. */
+export function sampled(engine: Qkv, logits: models.TokenLogits, count: number | undefined): void {
+  const chosen = models.sample(engine, logits, { temperature: 1, topLogprobs: 2 });
+  same<Same<typeof chosen.topLogprobs, readonly models.TokenProbability[]>>('same');
+  const perhaps = models.sample(engine, logits, { topLogprobs: count });
+  same<Same<typeof perhaps.topLogprobs, readonly models.TokenProbability[] | undefined>>('same');
+  const plain = models.sample(engine, logits);
+  same<Same<typeof plain.id, number>>('same');
+  // @ts-expect-error: a typo
+  models.sample(engine, logits, { topLogProbs: 2 });
 }

@@ -1,6 +1,6 @@
 // The types of the package, checked by the compiler alone: every option is there and no other, results have the types that
 // they are given here, and every misuse marked here is refused. `npx tsc -p tests/package` says nothing when all is well.
-import { init, QkvError, type QkvErrorCode } from 'qkv';
+import { array, init, QkvError, type QkvErrorCode, toNested } from 'qkv';
 import type * as qkv from 'qkv';
 
 import { every, same, type Same } from './same.js';
@@ -28,6 +28,30 @@ declare const q: qkv.NdArray;
 declare const tensor: qkv.Tensor;
 declare const mask: qkv.NdMask;
 declare const numbers: Float32Array;
+declare const nested: qkv.Nested;
+
+// Rows are as deep as a shape is long, where the type tells.
+const matrix = array([[1, 2], [3, 4]]); // prettier-ignore
+same<Same<typeof matrix, qkv.OwnedArray<readonly [number, number]>>>('same');
+const rows = toNested(matrix);
+same<Same<typeof rows, number[][]>>('same');
+const weights = toNested(engine.attention(q, q, q, { returnWeights: true }).weights);
+same<Same<typeof weights, number[][][][]>>('same');
+const unknown = [toNested(q), toNested(mask), nested] as const;
+same<Same<typeof unknown, readonly [qkv.Nested, qkv.Nested, qkv.Nested]>>('same');
+const single = [array(7), array(nested), array([])] as const;
+same<
+  Same<
+    typeof single,
+    readonly [
+      qkv.OwnedArray<readonly []>,
+      qkv.OwnedArray,
+      qkv.OwnedArray<readonly [number, ...number[]]>,
+    ]
+  >
+>('same');
+// @ts-expect-error: no rows of texts
+array([['1']]);
 
 const rotary = every<qkv.RotaryOptions>()({
   ...{ offset: 1, positions: [1], base: 1, rotaryDim: 2, interleaved: true, numHeads: 1 },

@@ -63,7 +63,7 @@ export function advice(language, part = '', path = bundlers) {
 }
 
 /**
- * The programs of a file in one language. A block that begins with an import or an #include begins a
+ * The programs of a file in one language. A block that begins with an import, an export or an #include begins a
  * program, the others go on with it. Each is a list of { code, prints }, where `prints` is the block of
  * text right after the code, if there is one.
  */
@@ -72,7 +72,7 @@ export function programsOf(path, language) {
   const blocks = blocksOf(path);
   blocks.forEach((block, i) => {
     if (block.language !== language) return;
-    if (/^(\/\/.*\n)?(import|#include)/.test(block.content)) programs.push([]);
+    if (/^(\/\/.*\n)?(import|export|module|#include)/.test(block.content)) programs.push([]);
     const next = blocks[i + 1];
     const prints = next?.language === 'text' ? next.content : undefined;
     programs.at(-1).push({ code: block.content, prints });

@@ -27,6 +27,22 @@ export type Integers = Int32Array | readonly number[];
 /** Numbers in rows, rows in matrices, and so on: what `array()` takes and `toNested()` returns. */
 export type Nested = number | readonly Nested[];
 
+/** What `toNested()` returns for a shape of this type: as many levels as it has extents, or {@link Nested} where the type does not tell. */
+export type NestedOf<Shape extends readonly number[]> = number extends Shape['length']
+  ? Nested
+  : Shape extends readonly [number, ...infer Rest extends readonly number[]]
+    ? NestedOf<Rest>[]
+    : number;
+
+/** The shape of what `array()` makes of rows of this type: as many extents as they have levels, where the type tells. */
+export type ShapeOf<Rows> = [Rows] extends [never]
+  ? readonly number[]
+  : Nested extends Rows
+    ? readonly number[]
+    : Rows extends readonly (infer Row)[]
+      ? readonly [number, ...ShapeOf<Row>]
+      : readonly [];
+
 /** A boolean mask: 1 where a query may attend, 0 where it may not. */
 export interface NdMask {
   /** The elements; any number but 0 counts as 1. */

@@ -1,3 +1,4 @@
+import type { Said, Shown, With } from './option-types.js';
 import type { ArrayInput } from './types.js';
 
 /** How a token is chosen from logits. The defaults choose the likeliest one. */
@@ -46,6 +47,18 @@ export interface SampledToken extends TokenProbability {
   /** With `topLogprobs`: the likeliest tokens by the logits as they were given, the likeliest first, of equals the first. */
   topLogprobs?: readonly TokenProbability[];
 }
+
+/** What {@link sample} tells with options of this type: `topLogprobs` is there if a number of them is asked for. */
+export type SampledOf<Options> = Options extends unknown
+  ? Shown<
+      With<
+        SampledToken,
+        [Said<Options, 'topLogprobs'>] extends [number]
+          ? Required<Pick<SampledToken, 'topLogprobs'>>
+          : unknown
+      >
+    >
+  : never;
 
 /** The logits of one token: [vocabulary], or with axes of 1 before, as `rows: 'last'` of `forward` gives them. */
 export type TokenLogits = Float32Array | ArrayInput;

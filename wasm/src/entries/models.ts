@@ -15,7 +15,8 @@ import type {
   Tokenizer,
   TokenizerJson,
 } from '../api/model-types.js';
-import type { SampledToken, SamplingOptions, TokenLogits } from '../api/sampling-types.js';
+import type { Only } from '../api/option-types.js';
+import type { SampledOf, SamplingOptions, TokenLogits } from '../api/sampling-types.js';
 import type { NdArray, OwnedArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
 import { readPart } from '../memory/abi-part.js';
@@ -116,8 +117,14 @@ export async function load<Head extends boolean = true>(
  * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range` (a token that the logits do not have, no token that may
  * be chosen), `out_of_memory`, `disposed`
  */
-export const sample = (engine: Qkv, logits: TokenLogits, options?: SamplingOptions): SampledToken =>
-  sampling.sample(instanceOf('sample', engine), logits, options);
+export function sample<O extends Only<O, SamplingOptions> = SamplingOptions>(
+  engine: Qkv,
+  logits: TokenLogits,
+  options?: O,
+): SampledOf<O> {
+  const chosen: unknown = sampling.sample(instanceOf('sample', engine), logits, options);
+  return chosen as SampledOf<O>;
+}
 
 /**
  * Makes a cache for the option `cache` of {@link load}. Nothing is opened before it is used.
