@@ -39,7 +39,8 @@ const isObject = (checker, type) =>
 function namesOf(checker, type) {
   const parts = type.isUnion() ? type.types : [type];
   const objects = parts.filter(
-    (part) => !(part.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null)),
+    (part) =>
+      !(part.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null | ts.TypeFlags.StringLike)),
   );
   return objects.flatMap((part) =>
     checker.getPropertiesOfType(checker.getApparentType(part)).map(({ name }) => name),

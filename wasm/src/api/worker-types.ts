@@ -62,7 +62,6 @@ import type {
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
-type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
 /** Options every call accepts. */
@@ -591,7 +590,7 @@ export interface AsyncQkv {
    * @throws {@link QkvError} what `load` throws, and `unsupported` for workers without models
    */
   loadModel<Head extends boolean = true>(
-    source: ModelSource | string | WebUrl,
+    source: ModelSource | string,
     options?: LoadModelOptions,
   ): Promise<AsyncLanguageModel<Head>>;
 

@@ -41,8 +41,6 @@ export type * from '../api/load-types.js';
 export type * from '../api/model-types.js';
 export type * from '../api/sampling-types.js';
 
-type Web = typeof globalThis;
-type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
 
 const { operators } = readPart(QKV_MODELS_ABI);
 
@@ -102,7 +100,7 @@ export function create<Head extends boolean | undefined = undefined>(
  */
 export async function load<Head extends boolean = true>(
   engine: Qkv,
-  source: Source | string | WebUrl,
+  source: Source | string,
   options?: LoadOptions,
 ): Promise<LanguageModel<Head>> {
   const model: unknown = await loading.load(instanceOf('load', engine), source, options);

@@ -110,7 +110,7 @@ const optionNames = [
 
 export async function load(
   instance: Instance,
-  source: Source | string | URL,
+  source: Source | string,
   given: LoadOptions = {},
 ): Promise<WasmLanguageModel> {
   const options = takeOptions(fn, 'options', given, optionNames);

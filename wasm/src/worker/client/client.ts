@@ -93,7 +93,7 @@ export function clientOf(pool: Pool, onEnd: () => void): AsyncQkv {
     dispose,
     [asyncDispose]: dispose,
   };
-  methods['loadModel'] = (source: ModelSource | string | URL, options?: LoadModelOptions) =>
+  methods['loadModel'] = (source: ModelSource | string, options?: LoadModelOptions) =>
     loadModel(client, source, options);
   for (const [method, names] of Object.entries(operators)) {
     methods[method] = async (...args: unknown[]): Promise<unknown> => {

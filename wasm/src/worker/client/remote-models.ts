@@ -442,7 +442,7 @@ function sentCache(cache: unknown): unknown {
 /** Loads a model in a worker. */
 export async function loadModel(
   caller: Caller,
-  source: ModelSource | string | URL,
+  source: ModelSource | string,
   options: LoadModelOptions = {},
 ): Promise<AsyncLanguageModel> {
   const fn = 'loadModel';
