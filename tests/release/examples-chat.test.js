@@ -13,6 +13,21 @@ import { openTab, testIn } from './example-tabs.js';
 import { commands, installExamples, viteProject } from './examples.js';
 import { alphabet, talker } from './talker.js';
 
+/** A hub with one model, qkv/talker, of another origin, as hubs are. */
+function serveHub(files) {
+  const sha = '0123456789abcdef'.repeat(3).slice(0, 40);
+  const siblings = Object.keys(files).map((rfilename) => ({ rfilename }));
+  return serve((path) => {
+    const isListing = path === '/api/models/qkv/talker/revision/main';
+    const file = isListing
+      ? { sha, siblings }
+      : files[path.replace(`/qkv/talker/resolve/${sha}/`, '')];
+    const body = file instanceof Uint8Array ? file : JSON.stringify(file);
+    const headers = { 'access-control-allow-origin': '*' };
+    return file ? { headers, body } : { status: 404, headers };
+  });
+}
+
 let installed;
 let site;
 let hub;
@@ -23,14 +38,7 @@ before(async () => {
   await installed.inProject(...replaced(run, 'run dev', 'run build').split(' '));
   const served = { host: '127.0.0.1', port: 0 };
   site = await preview({ root, logLevel: 'error', preview: served });
-  const files = talker();
-  // Models are of another origin, as those of the hub are.
-  hub = await serve((path) => {
-    const file = files[path.replace('/talker/', '')];
-    const body = file instanceof Uint8Array ? file : JSON.stringify(file);
-    const headers = { 'access-control-allow-origin': '*' };
-    return file ? { headers, body } : { status: 404, headers };
-  });
+  hub = await serveHub(talker());
 });
 after(async () => {
   await site?.close();
@@ -90,15 +98,22 @@ async function talk(browser) {
   assert.equal((await page.seen()).status, 'no model yet');
   assert.equal(await tab.evaluate(() => document.getElementById('send').disabled), true);
 
-  await fill('address', `${hub.url}/nothing`);
+  await fill('address', `${hub.url}/qkv/nothing`);
   await tab.keyboard.press('Enter');
-  await shows(({ status }) => /^failed: .*\/nothing\/.*404/.test(status));
+  await shows(({ status }) => /^failed: .*hub:qkv\/nothing has no model\.safetensors/.test(status));
+  const loads = async () => {
+    await fill('address', `${hub.url}/qkv/talker`);
+    await tab.keyboard.press('Enter');
+    return shows((now) => / parameters, /.test(now.status));
+  };
+  await loads();
+  await tab.reload();
+  hub.requests.length = 0;
+  const { status } = await loads();
+  assert.deepEqual(hub.requests, ['/api/models/qkv/talker/revision/main'], 'all else was kept');
   complaints.splice(0); // the browser's own, of what is not there
-  await fill('address', `${hub.url}/talker/`);
-  await tab.keyboard.press('Enter');
-  const { status } = await shows((now) => / parameters, /.test(now.status));
   const cores = await tab.evaluate(() => Math.min(64, navigator.hardwareConcurrency));
-  assert.match(status, /^talker: 62,\d+ parameters, 0\.3 MB, threads: \d+$/);
+  assert.match(status, /talker: 62,\d+ parameters, 0\.3 MB, threads: \d+$/);
   assert.ok(status.endsWith(`threads: ${cores}`), status);
 
   await say('Hello <|im_end|>');

@@ -1,7 +1,13 @@
 // The page: loads a model in a worker, sends it the conversation, and shows its answer while it comes.
 import { Template } from '@huggingface/jinja';
-import type { FinishReason } from 'qkv/models';
-import { type AsyncLanguageModel, type AsyncSession, init, type ModelSource } from 'qkv/worker';
+import type { FinishReason, Progress } from 'qkv/models';
+import {
+  type AsyncLanguageModel,
+  type AsyncSession,
+  init,
+  type LoadModelOptions,
+  type ModelSource,
+} from 'qkv/worker';
 import { sourceOfAddress, sourceOfFiles } from './sources.js';
 
 function element<T extends HTMLElement>(id: string, kind: new () => T): T {
@@ -67,15 +73,25 @@ async function run(what: string, work: (signal: AbortSignal) => Promise<string>)
   text.disabled = send.disabled = again.disabled = talk === undefined;
 }
 
-const load = (name: string, find: () => ModelSource | Promise<ModelSource>): Promise<void> =>
+const megabytes = (bytes: number): string =>
+  (bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 });
+
+/** Loads a model in the worker, in place of the one before. What is fetched stays in the browser for the next time. */
+const load = (
+  name: string,
+  source: string | Promise<ModelSource>,
+  options: LoadModelOptions = {},
+): Promise<void> =>
   run(`loading ${name}`, async (signal) => {
     const qkv = await engine;
-    const place = await find();
-    const onProgress = ({ loaded, total }: { loaded: number; total: number }): void => {
-      progress.hidden = signal.aborted;
+    const onProgress = ({ loaded, total, rate, file }: Progress): void => {
+      if (signal.aborted) return;
+      progress.hidden = false;
       progress.value = loaded / total;
+      status.value = `${file}: ${megabytes(loaded)} of ${megabytes(total)} MB, ${megabytes(rate)} MB/s`;
     };
-    const model = await qkv.loadModel(place, { signal, onProgress });
+    const all = { ...options, cache: { name: 'chat-vite' }, signal, onProgress };
+    const model = await qkv.loadModel(await source, all);
     if (model.chatTemplates === undefined || model.tokenizerProblem !== undefined) {
       await model.dispose();
       throw new Error(
@@ -86,8 +102,8 @@ const load = (name: string, find: () => ModelSource | Promise<ModelSource>): Pro
     await talk?.model.dispose();
     talk = { model, session };
     begin();
-    const size = (model.bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 });
-    return `${name}: ${model.parameterCount.toLocaleString('en')} parameters, ${size} MB, threads: ${qkv.info.threads}`;
+    const count = model.parameterCount.toLocaleString('en');
+    return `${name}: ${count} parameters, ${megabytes(model.bytes)} MB, threads: ${qkv.info.threads}`;
   });
 
 /** Adds a message to the page; returns where its text is. */
@@ -146,14 +162,13 @@ const answer = ({ model, session }: Talk): Promise<void> =>
 
 source.addEventListener('submit', (event) => {
   event.preventDefault();
-  const { href } = new URL(address.value.trim(), document.baseURI);
-  const [name = href] = /[^/]+(?=\/*$)/.exec(href) ?? [];
-  void load(name, () => sourceOfAddress(href));
+  const given = address.value.trim();
+  void load(given, ...sourceOfAddress(given));
 });
 
 function loadFiles(given: FileList | null | undefined): void {
   const all = Array.from(given ?? []);
-  if (all.length > 0) void load(all.map(({ name }) => name).join(', '), () => sourceOfFiles(all));
+  if (all.length > 0) void load(all.map(({ name }) => name).join(', '), sourceOfFiles(all));
 }
 files.addEventListener('change', () => loadFiles(files.files));
 for (const name of ['dragover', 'dragleave', 'drop'] as const) {

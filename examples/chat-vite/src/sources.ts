@@ -1,5 +1,5 @@
 // Where a model is: files that a person gave, or an address.
-import type { ModelSource } from 'qkv/worker';
+import type { LoadModelOptions, ModelSource } from 'qkv/worker';
 
 /** The files that stand beside the weights, by their names in the Hugging Face hub. */
 const besides = {
@@ -23,10 +23,11 @@ export async function sourceOfFiles(files: readonly File[]): Promise<ModelSource
   return source;
 }
 
-/** A GGUF file, or a folder such as https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct/resolve/main. */
-export function sourceOfAddress(address: string): ModelSource {
-  if (/\.gguf(\?|$)/i.test(address)) return { weights: address };
-  const at = (name: string): string => `${address.replace(/\/+$/, '')}/${name}`;
-  const others = Object.entries(besides).map(([key, name]) => [key, at(name)]);
-  return { weights: at('model.safetensors'), ...Object.fromEntries(others) };
+/** A model of a hub (hub:owner/name, or the address of its page), or the address of a GGUF file. */
+export function sourceOfAddress(address: string): [source: string, options: LoadModelOptions] {
+  if (/^hub:/i.test(address)) return [address, {}];
+  const { href, origin, pathname } = new URL(address, document.baseURI);
+  const [, model] = /^\/([\w.-]+\/[\w.-]+)\/?$/.exec(pathname) ?? [];
+  const isFile = model === undefined || /\.gguf$/i.test(pathname);
+  return isFile ? [href, {}] : [`hub:${model}`, { hub: { host: origin } }];
 }
