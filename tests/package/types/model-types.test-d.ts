@@ -47,12 +47,22 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
       maxLength: 1,
       head: false,
       signal,
-      onProgress: ({ loaded }) => loaded.toFixed(),
+      onProgress: ({ loaded, rate, file, cacheProblem = '' }) =>
+        loaded.toFixed() + rate.toFixed() + file + cacheProblem,
+      headers: (address) => (address === '' ? undefined : { a: address }),
+      hub: { host: 'https://a.test', token: 'x', headers: { a: 'b' } },
+      fetch: (address, init) => fetch(address, init),
+      tries: 2,
+      sha256: { 'model.gguf': 'x' },
+      cache: models.modelCache({ folder: 'x', maxBytes: 1 }),
     },
     ...{ sha256: { x: 'y' }, cache: models.modelCache({ folder: 'x' }), tries: 1 },
     ...{ hub: every<models.HubOptions>()({ host: 'x:y', token: 'x', headers: { x: 'y' } }) },
     ...{ headers: (address) => ({ x: address }), fetch: (address) => fetch(address) },
   });
+  await models.load(engine, 'hub:a/b', { fetch, headers: { a: 'b' }, cache: { name: 'x' } });
+  const kept: Promise<models.KeptFile[]> = models.modelCache().list();
+  console.log((await kept)[0]?.used.getTime());
   const creating = every<models.CreateOptions>()({ format: 'bf16', maxLength: 1, tokenizer });
   const made = models.create(engine, config, { x: floats }, creating);
   const model: LanguageModel = await models.load(engine, source, loading);
