@@ -30,6 +30,7 @@ export const programs = {
   'worker.js': 17_000,
   'worker-host.js': 4_500,
   'models-host.js': 4_500,
+  'train-host.js': 4_500,
   'qkv-simd.wasm': wasm,
   'qkv-relaxed.wasm': wasm,
   'qkv-simd-threads.wasm': wasm,
@@ -71,7 +72,10 @@ const declarations = [
     'thread.d.ts',
     'worker.d.ts',
     'worker-types.d.ts',
+    'worker-call-types.d.ts',
+    'worker-train-types.d.ts',
     'worker-host.d.ts',
+    'train-host.d.ts',
   ],
 ];
 

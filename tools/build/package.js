@@ -27,6 +27,7 @@ const entries = {
   worker: 'entries/worker',
   'worker-host': 'entries/worker-host',
   'models-host': 'entries/models-host',
+  'train-host': 'entries/train-host',
 };
 
 /**
@@ -39,7 +40,7 @@ const chunks = ['core', 'language'];
 /** The declarations: those of entries, and of the types that they export. */
 const declarations = [
   ...['entries/index', 'entries/models', 'entries/train', 'entries/spectra', 'entries/worker'],
-  ...['entries/worker-host', 'entries/models-host', 'entries/constraints'],
+  ...['entries/worker-host', 'entries/models-host', 'entries/train-host', 'entries/constraints'],
   ...[
     'api/types',
     'api/array-types',
@@ -61,6 +62,8 @@ const declarations = [
     'api/train-types',
     'api/trainer-types',
     'api/worker-types',
+    'api/worker-call-types',
+    'api/worker-train-types',
     'api/errors',
     'plain-arrays',
   ],
@@ -74,6 +77,7 @@ const sharedFiles = {
   'api/errors.js': 'QkvError',
   'entries/index.js': 'init',
   'entries/models.js': 'load',
+  'entries/train.js': 'init',
 };
 const shared = {
   name: 'shared',

@@ -11,6 +11,7 @@ import type {
   Sweep,
   SweepOptions,
 } from './inspect-types.js';
+import type { CallOptions, InWorkerHandle, PlaceOptions, WebSignal } from './worker-call-types.js';
 import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js';
 import type { Generation } from './generation-types.js';
 import type { LoadOptions, Source } from './load-types.js';
@@ -33,6 +34,8 @@ import type {
   Tokenizer,
   TokenOf,
 } from './model-types.js';
+import type { LanguageModelConfig, Seq2SeqConfig, TrainerOptions } from './trainer-types.js';
+import type { AsyncSeq2Seq, AsyncTrainedModel, AsyncTrainer } from './worker-train-types.js';
 import type {
   AttentionOptions,
   BlockOptions,
@@ -60,35 +63,7 @@ import type {
   Unsaid,
 } from './types.js';
 
-// As in types.ts: the options leave out a type of the web that a program lacks.
-type Web = typeof globalThis;
-type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
-
-/** Options every call accepts. */
-export interface CallOptions {
-  /**
-   * Cancels the call: it is rejected at once with the signal's reason. A call that has not begun never begins.
-   * The worker finishes a running call and drops its result, but tokens appended to a cache and numbers
-   * written to `out` stay. A load ends in the worker, too. A generation ends with the next token, or the next 240 tokens of its
-   * prompt: a token that came before the abort is still told, because the session holds it.
-   */
-  signal?: WebSignal | undefined;
-  /**
-   * Moves the arrays of this call into the worker instead of copying them, which leaves them empty (detached).
-   * Views of a part of their buffer are still copied, because the rest of the buffer may be in use, and so are
-   * arrays that cannot be moved, such as views of WebAssembly memory. Default false.
-   */
-  transfer?: boolean | undefined;
-}
-
-/** Options of calls that make a tensor, cache, layer or block. */
-export interface PlaceOptions extends CallOptions {
-  /**
-   * The number of the worker, from 0 to `info.workers` - 1. Tensors, caches, layers and blocks of one call must
-   * be in the same worker. Default 0.
-   */
-  worker?: number | undefined;
-}
+export type { CallOptions, InWorkerHandle, PlaceOptions } from './worker-call-types.js';
 
 /** A `Worker`, a `MessagePort` or `self` of a worker, of the web or of Node. */
 export interface WorkerPort {
@@ -113,6 +88,8 @@ export interface AsyncInitOptions extends InitOptions {
   worker?: WorkerPort | readonly WorkerPort[] | undefined;
   /** Whether the workers that `init` starts can load language models. Default false: their script is smaller. */
   models?: boolean | undefined;
+  /** Whether the workers that `init` starts can train, and load language models besides. Default false: their script is smaller. */
+  train?: boolean | undefined;
   /**
    * Milliseconds for the workers to start and load, above 0; Infinity waits forever. Default 60000.
    */
@@ -125,16 +102,6 @@ export interface AsyncInitOptions extends InitOptions {
 export interface AsyncEngineInfo extends EngineInfo {
   /** Number of workers. */
   readonly workers: number;
-}
-
-/** What lives in a worker, until it is disposed. */
-export interface InWorkerHandle {
-  /** The number of its worker. */
-  readonly worker: number;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -593,6 +560,25 @@ export interface AsyncQkv {
     source: ModelSource | string,
     options?: LoadModelOptions,
   ): Promise<AsyncLanguageModel<Head>>;
+
+  /**
+   * A language model in training, in a worker, as {@link TrainQkv.languageModel} makes one on this thread. The workers must be able to
+   * train: `init({ train: true })`, or `serve(self, init)` with `init` of `qkv/train` in a worker of yours.
+   *
+   * @throws {@link QkvError} what that throws, and `unsupported` for workers that cannot train
+   */
+  languageModel(
+    config: LanguageModelConfig,
+    options?: TrainerOptions & PlaceOptions,
+  ): Promise<AsyncTrainer<AsyncTrainedModel>>;
+  /**
+   * A model in training that reads one sequence and writes another, in a worker, as {@link TrainQkv.seq2seq} makes one on this thread.
+   * @throws {@link QkvError} as `languageModel`
+   */
+  seq2seq(
+    config: Seq2SeqConfig,
+    options?: TrainerOptions & PlaceOptions,
+  ): Promise<AsyncTrainer<AsyncSeq2Seq>>;
 
   /**
    * Memory statistics, added up over all workers.

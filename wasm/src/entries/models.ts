@@ -41,7 +41,6 @@ export type * from '../api/load-types.js';
 export type * from '../api/model-types.js';
 export type * from '../api/sampling-types.js';
 
-
 const { operators } = readPart(QKV_MODELS_ABI);
 
 /** What is behind an engine of `qkv/inline`, which shares no module with this one and has to be asked. */

@@ -1,6 +1,6 @@
 /**
  * Attention off the main thread: the engine of `qkv` in workers, under the same names. Every method takes the
- * same arguments and promises the same result, bit for bit; tensors, caches, layers and blocks live in a
+ * same arguments and promises the same result, bit for bit; tensors, caches, layers, blocks and trainers live in a
  * worker and have asynchronous methods. Arrays are copied to the worker, or moved if the call says so;
  * results are moved back.
  * @module qkv/worker
@@ -17,6 +17,7 @@ export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/worker-types.js';
+export type * from '../api/worker-train-types.js';
 
 /**
  * Starts workers, or takes yours, and loads an engine in each. Calls with the same options share them, and
@@ -32,7 +33,7 @@ export function init(options: AsyncInitOptions = {}): Promise<AsyncQkv> {
 
 /**
  * In a worker of yours: lets the other side call engines here by `init({ worker })`. `port` is `self` of a
- * dedicated worker, `parentPort` in Node, or a `MessagePort`; `load` is `init` of `qkv` or `qkv/inline`, or
+ * dedicated worker, `parentPort` in Node, or a `MessagePort`; `load` is `init` of `qkv`, `qkv/inline` or `qkv/train`, or
  * a function that calls it with options of its own. `models`, for `loadModel`, is `qkv/models`, or an object with a `load` of yours
  * that calls it with a tokenizer. An engine of `init({ worker, shared: false })` is disposed with that of the other side. Other
  * messages may use the same port: those of this package are objects with a key `'qkv/worker'`. Doing it again for the same port does nothing.

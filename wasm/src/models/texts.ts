@@ -5,7 +5,7 @@ import type { TextProgress } from '../api/model-types.js';
 import { throwIfAborted } from '../arguments/signal.js';
 import { describe, reading } from '../arguments/values.js';
 import type { ModelSpec } from './model-state.js';
-import { Pause } from './pause.js';
+import { Pause } from '../platform/pause.js';
 import { idsOf } from './text.js';
 
 /** Most tokens of a pass, if it has several rows: enough to share the weights that it reads, and few enough for the page to stay awake. */

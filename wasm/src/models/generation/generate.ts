@@ -5,7 +5,7 @@ import type { GenerateOptions, Token } from '../../api/model-types.js';
 import { type Ending, generationOf } from '../../arguments/generation.js';
 import { throwIfAborted } from '../../arguments/signal.js';
 import type { ModelState } from '../model-state.js';
-import { Pause } from '../pause.js';
+import { Pause } from '../../platform/pause.js';
 import { checkIdle, createSession, keepOnly, sessionStateOf } from '../session.js';
 import { type Chosen, Passes } from './passes.js';
 import { type GenerateRequest, requestOf } from './request.js';

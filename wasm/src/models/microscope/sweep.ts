@@ -8,7 +8,7 @@ import { describe, takeOptions } from '../../arguments/values.js';
 import type { Config } from '../../language/config.js';
 import { editsIn, editsOf, type Operand, type SiteEdit } from '../edits.js';
 import type { ModelState } from '../model-state.js';
-import { Pause } from '../pause.js';
+import { Pause } from '../../platform/pause.js';
 import { checkSite } from '../../language/places.js';
 import { checkAlike } from '../../language/prompts.js';
 import { checkAlone, tokensOf } from '../text.js';

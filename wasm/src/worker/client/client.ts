@@ -17,6 +17,7 @@ import {
   remote,
 } from './handles.js';
 import { loadModel } from './remote-models.js';
+import { makeTrainer } from './remote-trainers.js';
 import type { Pool } from './pool.js';
 
 class Client implements Caller {
@@ -95,6 +96,9 @@ export function clientOf(pool: Pool, onEnd: () => void): AsyncQkv {
   };
   methods['loadModel'] = (source: ModelSource | string, options?: LoadModelOptions) =>
     loadModel(client, source, options);
+  for (const method of ['languageModel', 'seq2seq'] as const) {
+    methods[method] = (...args: unknown[]) => makeTrainer(client, method, args);
+  }
   for (const [method, names] of Object.entries(operators)) {
     methods[method] = async (...args: unknown[]): Promise<unknown> => {
       const { answer, lane } = await client.run({ fn: method, method, names }, args);

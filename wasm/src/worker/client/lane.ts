@@ -25,6 +25,11 @@ export interface Manner {
    * and its answer counts ('wait').
    */
   readonly onAbort?: 'leave' | 'stop' | 'wait';
+  /**
+   * Whether the worker has turns for other calls while it does this one for a long time, so that those do not count it as one to
+   * wait for. Default false.
+   */
+  readonly isBackground?: boolean;
   /** Called with how far it is; what it throws is what the call is rejected with. */
   readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
@@ -56,6 +61,8 @@ export class Lane implements LinkListener {
   readonly #link: Link;
   readonly #waiting: Entry[] = [];
   readonly #sent = new Map<number, Entry>();
+  /** Calls between whose parts others run. */
+  readonly #inBackground = new Map<number, Entry>();
   /** Called whenever the worker has nothing to do. */
   onIdle: (() => void) | undefined;
   /** Called once the worker is of no use any more. */
@@ -66,9 +73,14 @@ export class Lane implements LinkListener {
     this.#link = new Link(port, origin, this);
   }
 
-  /** Calls that are not done, those included whose results nobody waits for any more. */
+  /** Calls that others wait for, those included whose results nobody waits for any more. */
   get busy(): number {
     return this.#waiting.length + this.#sent.size;
+  }
+
+  /** Whether a call goes on between the others. */
+  get isShared(): boolean {
+    return this.#inBackground.size > 0;
   }
 
   get alive(): boolean {
@@ -90,10 +102,20 @@ export class Lane implements LinkListener {
     const { failure } = this.#link;
     if (failure) return Promise.reject(failure(fn));
     const { signal, onProgress, caches = [], transfer = [] } = options;
-    const { isWithheld = true, onAbort = 'leave' } = options;
+    const { isWithheld = true, onAbort = 'leave', isBackground = false } = options;
     return new Promise((resolve, reject) => {
       const entry: Entry = {
-        ...{ fn, signal, onProgress, caches, transfer, isWithheld, onAbort, over: false },
+        ...{
+          fn,
+          signal,
+          onProgress,
+          caches,
+          transfer,
+          isWithheld,
+          onAbort,
+          isBackground,
+          over: false,
+        },
         call: { id: this.#link.nextId(), ...call },
         settle: (outcome) => {
           signal?.removeEventListener('abort', abort);
@@ -120,15 +142,17 @@ export class Lane implements LinkListener {
 
   /** Of the link. */
   ended(failure: Failure): void {
-    const left = [...this.#sent.values(), ...this.#waiting.splice(0)];
+    const sent = [...this.#sent.values(), ...this.#inBackground.values()];
+    const left = [...sent, ...this.#waiting.splice(0)];
     this.#sent.clear();
+    this.#inBackground.clear();
     for (const { over, fn, settle } of left) if (!over) settle({ error: failure(fn) });
     this.onEnd?.();
   }
 
   /** Of the link. */
   progressed({ id, progress }: Underway): void {
-    const entry = this.#sent.get(id);
+    const entry = this.#entryOf(id);
     if (!entry || entry.over) return;
     try {
       entry.onProgress?.(progress);
@@ -139,9 +163,9 @@ export class Lane implements LinkListener {
 
   /** Of the link. */
   answered(answer: Answer): void {
-    const entry = this.#sent.get(answer.id);
+    const entry = this.#entryOf(answer.id);
     if (!entry) return;
-    this.#sent.delete(answer.id);
+    this.#sentLike(entry).delete(answer.id);
     // A call that was refused before the worker had found its caches says nothing of them.
     for (const [i, length] of answer.lengths.entries()) entry.caches[i]?.setLength(length);
     if (!entry.over) {
@@ -164,23 +188,23 @@ export class Lane implements LinkListener {
       this.#send(next);
     }
     if (!this.alive) return;
-    this.#link.keepAlive(this.busy > 0);
+    this.#link.keepAlive(this.busy > 0 || this.isShared);
     if (this.busy === 0) this.onIdle?.();
   }
 
   #send(entry: Entry): void {
     const { call, fn, transfer } = entry;
-    this.#sent.set(call.id, entry);
+    this.#sentLike(entry).set(call.id, entry);
     try {
       this.#link.send(fn, call, transfer);
     } catch (error) {
-      this.#sent.delete(call.id);
+      this.#sentLike(entry).delete(call.id);
       entry.settle({ error: error as QkvError });
     }
   }
 
   #abort(entry: Entry): void {
-    if (entry.onAbort === 'wait' && this.#sent.has(entry.call.id)) {
+    if (entry.onAbort === 'wait' && this.#entryOf(entry.call.id)) {
       this.#link.stop(entry.call.id);
       return;
     }
@@ -195,6 +219,16 @@ export class Lane implements LinkListener {
   #giveUp(entry: Entry, error: Error): void {
     entry.settle({ error });
     const { onAbort, call } = entry;
-    if (onAbort !== 'leave' && this.#sent.has(call.id)) this.#link.stop(call.id);
+    if (onAbort !== 'leave' && this.#entryOf(call.id)) this.#link.stop(call.id);
+  }
+
+  /** The call of this number, if the worker has it. */
+  #entryOf(id: number): Entry | undefined {
+    return this.#sent.get(id) ?? this.#inBackground.get(id);
+  }
+
+  /** Where a call is noted once it is sent. */
+  #sentLike({ isBackground }: Entry): Map<number, Entry> {
+    return isBackground ? this.#inBackground : this.#sent;
   }
 }

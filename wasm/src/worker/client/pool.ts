@@ -158,6 +158,7 @@ export class Pool {
     const live = this.#lanes.filter(({ alive }) => alive);
     // Alone, a worker may as well queue its calls itself; where all have ended, any of them says so.
     const lane =
+      live.find(({ busy, isShared }) => busy === 0 && !isShared) ??
       live.find(({ busy }) => busy === 0) ??
       (live.length > 1 ? undefined : (live[0] ?? this.#lanes[0]));
     if (lane) return send(lane);

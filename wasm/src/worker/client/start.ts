@@ -12,7 +12,7 @@ import { textOf } from '../protocol/sent-errors.js';
 import { Lane } from './lane.js';
 import { clientOf } from './client.js';
 import { Pool } from './pool.js';
-import { movedTo, remedy, spawn, whereabouts } from './spawn.js';
+import { movedTo, remedy, type Script, spawn, whereabouts } from './spawn.js';
 import { portable } from '../protocol/wasm.js';
 
 const mostWorkers = 256;
@@ -23,7 +23,8 @@ interface StartOptions {
   readonly ports: readonly WorkerPort[] | undefined;
   readonly count: number;
   readonly timeout: number;
-  readonly models: boolean | undefined;
+  /** What workers that are started run. */
+  readonly script: Script;
   /** Options of the engines, which this side passes on unread. */
   readonly engine: InitOptions;
 }
@@ -49,7 +50,7 @@ function checkOptions(
   // An object; which keys there may be, beyond those here, the engine knows.
   const keys = isRecord(options) ? reading('init', 'options', () => Object.keys(options)) : [];
   const taken = takeOptions('init', 'options', options, keys);
-  const { workers, worker, timeout = defaultTimeout, signal, models, ...engine } = taken;
+  const { workers, worker, timeout = defaultTimeout, signal, models, train, ...engine } = taken;
   if (worker !== undefined && workers !== undefined) {
     throw invalid('workers and worker are both given, expected one of them');
   }
@@ -59,16 +60,23 @@ function checkOptions(
   }
   checkSignal('init', signal);
   checkBoolean('init', 'models', models);
+  checkBoolean('init', 'train', train);
   if (models && worker !== undefined) {
     throw invalid(
       'models and worker are both given, expected serve(self, init, models) in the worker',
     );
   }
+  if (train && worker !== undefined) {
+    throw invalid(
+      'train and worker are both given, expected serve(self, init) with init of qkv/train in the worker',
+    );
+  }
   const ports = worker === undefined ? undefined : checkPorts(worker);
-  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal, models };
+  const script = train ? 'train-host' : models ? 'models-host' : 'worker-host';
+  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal, script };
 }
 
-function keyOf({ ports, count, timeout, engine, models = false }: StartOptions): string {
+function keyOf({ ports, count, timeout, engine, script }: StartOptions): string {
   // An option that says what is the default anyway must not make another engine.
   const { variant = 'auto', deterministic = false, ...others } = engine;
   const parts = Object.entries({ variant, deterministic, ...others })
@@ -81,19 +89,19 @@ function keyOf({ ports, count, timeout, engine, models = false }: StartOptions):
         typeof value === 'object' && value !== null ? `#${identity(value)}` : String(value),
       ];
     });
-  return JSON.stringify([ports?.map(identity) ?? count, timeout, models, parts]);
+  return JSON.stringify([ports?.map(identity) ?? count, timeout, script, parts]);
 }
 
 function startLane(
   index: number,
   port: WorkerPort | undefined,
-  models: boolean,
+  script: Script,
   moved: URL | undefined,
 ): Lane {
   if (port) return new Lane(index, port, { owned: false, name: describe(port) });
-  const name = whereabouts(models);
+  const name = whereabouts(script);
   try {
-    return new Lane(index, spawn(models, moved), { owned: true, name });
+    return new Lane(index, spawn(script, moved), { owned: true, name });
   } catch (error) {
     throw new QkvError(
       'load_failed',
@@ -134,14 +142,14 @@ class Start {
   }
 
   async #load(
-    { ports, count, timeout, engine, models = false }: StartOptions,
+    { ports, count, timeout, engine, script }: StartOptions,
     forget: () => void,
   ): Promise<Pool> {
     const lanes = this.#lanes;
     try {
-      const moved = ports ? undefined : await movedTo(models);
+      const moved = ports ? undefined : await movedTo(script);
       if (this.#isGivenUp) throw invalid('every init() that waited for it was aborted');
-      for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], models, moved));
+      for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], script, moved));
       const options = await portable(engine);
       const [first] = await Promise.all(lanes.map((lane) => lane.start(options, timeout)));
       if (!first) throw invalid('no worker was started, expected at least one');

@@ -3,6 +3,7 @@
 import { QkvError } from '../../api/errors.js';
 import type { LoadOptions, Source } from '../../api/load-types.js';
 import type { LanguageModel } from '../../api/model-types.js';
+import type { Batch, Trainer } from '../../api/trainer-types.js';
 import type { InitOptions, Qkv } from '../../api/types.js';
 import type { WorkerModels } from '../../api/worker-types.js';
 import { describe } from '../../arguments/values.js';
@@ -31,6 +32,7 @@ import {
 } from '../protocol/methods.js';
 import { asResponse } from '../protocol/wasm.js';
 import { Generation } from './generation.js';
+import { Training } from './training.js';
 
 export type Init = (options: InitOptions) => Promise<Qkv>;
 export type Result = Omit<Answer, 'id'>;
@@ -184,14 +186,19 @@ export class Conversation {
       const made = kept ? modelMakers[method] : isMaker(method) ? engineMakers[method] : undefined;
       const finish = (value: unknown): Result => {
         if (!made) return { value, lengths: lengths() };
-        return { handle: this.#keep(made, value), lengths: lengths() };
+        const handle =
+          made === 'trainer'
+            ? new Training(value as Trainer<object, Batch>)
+            : (value as Disposable);
+        return { handle: this.#keep(made, handle), lengths: lengths() };
       };
+      if (made === 'trainer') this.#checkTrains(method);
       const value =
         made === 'model'
           ? this.#load(id, given, onProgress)
           : made === 'generation'
             ? new Generation(call, given)
-            : kept?.kind === 'model' && longMethods[method] !== undefined
+            : kept && longMethods[method] !== undefined
               ? this.#stoppable(id, call, given, longMethods[method], onProgress)
               : call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);
@@ -239,6 +246,15 @@ export class Conversation {
     return run(...args);
   }
 
+  /** The engine is one of `qkv/train`. */
+  #checkTrains(method: string): void {
+    if (method in this.#started()) return;
+    throw new QkvError(
+      'unsupported',
+      `${method}: the worker cannot train, expected init({ train: true }), or serve(self, init) with init of qkv/train`,
+    );
+  }
+
   #started(): Qkv {
     if (this.#engine) return this.#engine;
     throw new QkvError(
@@ -247,9 +263,8 @@ export class Conversation {
     );
   }
 
-  #keep(kind: HandleKind, made: unknown): SentHandle {
+  #keep(kind: HandleKind, handle: Disposable): SentHandle {
     const id = this.#made++;
-    const handle = made as Disposable;
     this.#handles.set(id, { kind, handle });
     const { fields } = handleKinds[kind];
     const from = handle as unknown as Record<string, unknown>;

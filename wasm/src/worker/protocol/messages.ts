@@ -4,6 +4,7 @@
 import { isOptions, isRecord, tagOf } from '../../arguments/values.js';
 import type { QkvErrorCode } from '../../api/errors.js';
 import type { EngineInfo, InitOptions } from '../../api/types.js';
+import type { RunReport } from '../../api/worker-train-types.js';
 
 /** Its value names the conversation: all messages about one engine, from its start to its end. */
 export const key = 'qkv/worker';
@@ -83,6 +84,9 @@ export interface Underway {
   readonly id: number;
   readonly progress: unknown;
 }
+
+/** Of a run of a trainer: what it has reached, or the number of a step whose batch it wants. */
+export type RunProgress = { readonly report: RunReport } | { readonly wants: number };
 
 /** An answer; how far a call is; that the worker listens now; or that it could not read a message. */
 export type Reply = { readonly [key]: string } & (

@@ -2,6 +2,7 @@
 // else that a message may name.
 
 import type { LanguageModel, Session } from '../../api/model-types.js';
+import type { Seq2Seq, LanguageModel as TrainedModel, Trainer } from '../../api/trainer-types.js';
 import type {
   KvCache,
   LinearLayer,
@@ -9,6 +10,7 @@ import type {
   Tensor,
   TransformerBlock,
 } from '../../api/types.js';
+import type { AsyncParameters, AsyncTrainer } from '../../api/worker-train-types.js';
 
 /** What has names of methods, and no symbols. */
 type MethodNames<T> = Exclude<keyof T, symbol>;
@@ -20,7 +22,10 @@ type MethodNames<T> = Exclude<keyof T, symbol>;
 export const operators: Readonly<Record<string, readonly string[]>> = QKV_METHODS;
 
 /** An engine is let go by `{ end: true }`, not by a call: others of the worker may have the same. */
-export const engineMethods: readonly string[] = [...Object.keys(operators), 'memory', 'loadModel'];
+export const engineMethods: readonly string[] = [
+  ...Object.keys(operators),
+  ...['memory', 'loadModel', 'languageModel', 'seq2seq'],
+];
 
 /** The methods of an engine that make a handle, and of what kind it is. */
 export const engineMakers = {
@@ -30,6 +35,8 @@ export const engineMakers = {
   transformerBlock: 'transformerBlock',
   linearLayer: 'linearLayer',
   loadModel: 'model',
+  languageModel: 'trainer',
+  seq2seq: 'trainer',
 } as const;
 export type Maker = keyof typeof engineMakers;
 export const isMaker = (method: string): method is Maker =>
@@ -53,8 +60,22 @@ export const sessionMethods: readonly string[] = [
   ] satisfies MethodNames<LanguageModel>[]),
 ];
 
-/** Methods of a model that take long, tell how far they are and may be stopped, and which argument has their options. */
-export const longMethods: Readonly<Record<string, number>> = { sweep: 0, embed: 1, score: 1 };
+/** Methods of a model or a trainer that take long, tell how far they are and may be stopped, and which argument has their options. */
+export const longMethods: Readonly<Record<string, number>> = {
+  ...{ sweep: 0, embed: 1, score: 1 },
+  run: 0,
+};
+
+/** Methods of the model of a trainer, which are called through the trainer. */
+export const trainedModelMethods: readonly string[] = [
+  ...([
+    'forward',
+    'loss',
+    'gradients',
+    'attributionPatching',
+  ] satisfies MethodNames<TrainedModel>[]),
+  ...(['translate', 'reach'] satisfies MethodNames<Seq2Seq>[]),
+];
 
 export type HandleKind = (typeof engineMakers)[Maker] | 'session' | 'generation';
 
@@ -112,6 +133,18 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
     ],
     isCounted: true,
     fields: ['capacity', 'bytes', 'activations'] satisfies MethodNames<Session>[],
+  },
+  trainer: {
+    name: 'trainer',
+    methods: [
+      ...(['step', 'evaluate', 'differentiate', 'save'] satisfies MethodNames<Trainer<object>>[]),
+      ...(['load', 'dispose'] satisfies MethodNames<Trainer<object>>[]),
+      ...(['value', 'gradient', 'set'] satisfies MethodNames<AsyncParameters>[]),
+      ...(['run', 'pause', 'resume'] satisfies MethodNames<AsyncTrainer<object>>[]),
+      ...['feed', 'ofModel'],
+    ],
+    isCounted: true,
+    fields: ['parameterCount', 'config', 'names'],
   },
   generation: { name: 'generation', methods: ['next', 'dispose'], isCounted: true },
 };
