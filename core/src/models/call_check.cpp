@@ -22,21 +22,6 @@ Status refuse_no_session(const Caller& caller) noexcept {
 
 namespace {
 
-/// Segments of the tokens.
-Status check_types(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args) noexcept {
-  const TensorView<const std::int32_t>& types = args.token_types;
-  if (types.absent()) {
-    return {};
-  }
-  if (c.token_types == 0) {
-    return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@token_types is given, expected none: the model has no such table");
-  }
-  QKV_RETURN_IF_ERROR(
-      check_dense(kModelForward, "token_types", types, {args.ids.extent(0), args.ids.extent(1)}));
-  return check_ids(kModelForward, "token_types", {types.data, {types.size()}}, c.token_types);
-}
-
 /// One of the results of a call, [B, rows, width] with as many rows as there are tokens or one.
 Status check_result(const char* name, const TensorView<float>& view,
                     const TensorView<const std::int32_t>& ids, Index width) noexcept {
@@ -140,7 +125,7 @@ Status check_logits(const LanguageModelConfig& c, const LanguageModel::ForwardAr
 
 Status check_call(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args) noexcept {
   QKV_RETURN_IF_ERROR(check_tokens(kModelForward, "ids", args.ids, {c.vocabulary, c.max_length}));
-  QKV_RETURN_IF_ERROR(check_types(c, args));
+  QKV_RETURN_IF_ERROR(check_types(kModelForward, c, args.token_types, args.ids));
   QKV_RETURN_IF_ERROR(check_lengths(kModelForward, "key_lengths", args.key_lengths, args.ids));
   QKV_RETURN_IF_ERROR(check_session(c, args));
   if (!c.head && !(args.logits.absent() && args.surprisal.absent())) {

@@ -60,7 +60,7 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
     made.state_->encoder->kernels = table;
     made.state_->encoder->decoder = made.state_;
   }
-  QKV_RETURN_IF_ERROR(made.state_->keep_config());
+  QKV_RETURN_IF_ERROR(made.state_->lists.keep(made.state_->config));
   QKV_RETURN_IF_ERROR(made.state_->reserve());
   made.state_->formats = {};
   model = std::move(made);

@@ -316,6 +316,20 @@ Status check_tokens(const Caller& caller, const char* name,
   return check_ids(caller, name, {ids.data, {ids.size()}}, limits.vocabulary);
 }
 
+Status check_types(const Caller& caller, const LanguageModelConfig& c,
+                   const TensorView<const std::int32_t>& types,
+                   const TensorView<const std::int32_t>& ids) noexcept {
+  if (types.absent()) {
+    return {};
+  }
+  if (c.token_types == 0) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@token_types is given, expected none: the model has no such table");
+  }
+  QKV_RETURN_IF_ERROR(check_dense(caller, "token_types", types, {ids.extent(0), ids.extent(1)}));
+  return check_ids(caller, "token_types", {types.data, {types.size()}}, c.token_types);
+}
+
 Status check_lengths(const Caller& caller, const char* name,
                      const TensorView<const std::int32_t>& lengths,
                      const TensorView<const std::int32_t>& ids) noexcept {

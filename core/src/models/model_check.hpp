@@ -43,6 +43,11 @@ struct TokenLimits {
 Status check_tokens(const Caller& caller, const char* name,
                     const TensorView<const std::int32_t>& ids, const TokenLimits& limits) noexcept;
 
+/// A type for each token of ids, in a model that has some; may be absent.
+Status check_types(const Caller& caller, const LanguageModelConfig& config,
+                   const TensorView<const std::int32_t>& types,
+                   const TensorView<const std::int32_t>& ids) noexcept;
+
 /// One length for each row of ids, 0 to T; may be absent.
 Status check_lengths(const Caller& caller, const char* name,
                      const TensorView<const std::int32_t>& lengths,

@@ -9,6 +9,7 @@
 #include "base/list.hpp"
 #include "kernels/kernel_table.hpp"
 #include "models/for_each_array.hpp"
+#include "models/kept_lists.hpp"
 #include "qkv/language_model.hpp"
 #include "qkv/linear.hpp"
 
@@ -94,9 +95,8 @@ struct ModelState {
   AlignedBuffer positions, token_types;
   AlignedBuffer slopes;  ///< of ALiBi
   AlignedBuffer relative_bias;
-  AlignedBuffer distance_bias;   ///< [num_heads, distances()], made of relative_bias
-  List<std::int32_t> per_layer;  ///< windows, rotations
-  AlignedBuffer rotary_factors;
+  AlignedBuffer distance_bias;  ///< [num_heads, distances()], made of relative_bias
+  KeptLists lists;              ///< of the config
   ModelNorm embedding_norm, norm, head_norm;
   Objects<ModelLayer> layers;
   List<ModelEntry> entries;
@@ -108,9 +108,6 @@ struct ModelState {
   Status reserve() noexcept;
   /// Takes the memory of distance_bias.
   Status reserve_bias() noexcept;
-  /// Copies the arrays of the config: the caller's may go.
-  Status keep_config() noexcept;
-  Status keep_factors() noexcept;
   /// Distances j - i that the scores may have: from 1 - max_length to 0, or to max_length - 1 without causality.
   [[nodiscard]] Index distances() const noexcept {
     return config.causal ? config.max_length : 2 * config.max_length - 1;

@@ -39,10 +39,16 @@ struct Tokens {
           random.chance(0.2) ? -1 : static_cast<std::int32_t>(random.below(config.vocabulary)));
     }
     targets[0] = 0;
+    for (Index i = 0; config.token_types > 0 && i < batch * tokens; ++i) {
+      types.push_back(static_cast<std::int32_t>(random.below(config.token_types)));
+    }
   }
   [[nodiscard]] LanguageBatch batch() const {
     LanguageBatch made;
     made.tokens.ids = {ids.data(), {rows, length}};
+    if (!types.empty()) {
+      made.tokens.token_types = {types.data(), {rows, length}};
+    }
     made.targets = {targets.data(), {rows, length}};
     if (!lengths.empty()) {
       made.tokens.key_lengths = {lengths.data(), {rows}};
@@ -53,11 +59,12 @@ struct Tokens {
     return {length, ids, targets,
             lengths.empty() ? std::vector<std::int32_t>(static_cast<std::size_t>(rows),
                                                         static_cast<std::int32_t>(length))
-                            : lengths};
+                            : lengths,
+            types};
   }
 
   Index rows, length;
-  std::vector<std::int32_t> ids, targets, lengths;
+  std::vector<std::int32_t> ids, targets, lengths, types;
 };
 
 struct Case {
@@ -125,6 +132,34 @@ std::vector<Case> cases() {
   LanguageModelConfig silu = base;
   silu.activation = ModelActivation::kSilu;
   all.push_back({"silu", silu});
+  LanguageModelConfig qwen2 = llama;
+  qwen2.qk_norm = qwen2.tied_embeddings = false;
+  qwen2.qkv_biases = true;
+  all.push_back({"qwen2", qwen2});
+  LanguageModelConfig masked = bert;
+  masked.positions = ModelPositions::kLearned;
+  masked.token_types = 3;
+  masked.embedding_norm = masked.head_bias = true;
+  all.push_back({"bert with types, norm of embeddings, bias of the head", masked});
+  static const std::vector<std::int32_t> windows = {2, -1};
+  static const std::vector<std::int32_t> rotations = {2, 1};
+  LanguageModelConfig gemma = llama;
+  gemma.post_norms = true;
+  gemma.qk_norm_of = QkNorm::kRotated;
+  gemma.attention_scale = 0.3F;
+  gemma.windows = {windows.data(), {2}};
+  gemma.rotations = {rotations.data(), {2}};
+  gemma.second_rotary.base = 100;
+  all.push_back({"norms after parts, scale, a window and a rotation for each layer", gemma});
+  LanguageModelConfig olmo2 = llama;
+  olmo2.norm = NormPlacement::kAfter;
+  olmo2.qk_norm_of = QkNorm::kWhole;
+  all.push_back({"olmo2", olmo2});
+  LanguageModelConfig modern = neox;
+  modern.parallel_residual = modern.causal = modern.first_norm = false;
+  modern.embedding_norm = modern.symmetric_window = true;
+  modern.windows = {windows.data(), {2}};
+  all.push_back({"modern bert", modern});
   return all;
 }
 
@@ -258,8 +293,12 @@ TEST_CASE("LanguageModelTrainer: readings are what attention() and the layers co
                                {&reading, 1}, workspace));
     const oracle::Model model = exact(trainer);
     for (Index b = 0; b < 2; ++b) {
+      oracle::Pass pass;
+      if (!tokens.types.empty()) {
+        pass.types.assign(tokens.types.begin() + b * 6, tokens.types.begin() + (b + 1) * 6);
+      }
       const oracle::Rows rows =
-          model.run({tokens.ids.begin() + b * 6, tokens.ids.begin() + (b + 1) * 6}, 6);
+          model.trace({tokens.ids.begin() + b * 6, tokens.ids.begin() + (b + 1) * 6}, pass).logits;
       for (Index t = 0; t < 6; ++t) {
         for (Index v = 0; v < config.vocabulary; ++v) {
           const double computed =
@@ -325,40 +364,14 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
     Spoil<LanguageModelConfig&, TrainerOptions&> spoil;
     Refusal refusal;
   };
-  static constexpr std::int32_t kWindows[] = {1, 2, 3, 4};
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Wrong rows[] = {
       {[](auto& c, auto&) { c.activation = ModelActivation::kGegluTanh; },
        {kUnsupported, "activation", "is kGegluTanh", "another"}},
-      {[](auto& c, auto&) { c.windows = {kWindows, {c.num_layers}}; },
-       {kUnsupported, "windows", "is given", "the default"}},
-      {[](auto& c, auto&) { c.attention_scale = 1.0F; },
-       {kUnsupported, "attention_scale", "is given", "the default"}},
       {[](auto& c, auto&) { c.logit_softcap = 1.0F; },
        {kUnsupported, "logit_softcap", "is given", "the default"}},
-      {[](auto& c, auto&) {
-         c.biases = true;
-         c.qkv_biases = false;
-       },
-       {kUnsupported, "qkv_biases", "is given", "the default"}},
-      {[](auto& c, auto&) { c.post_norms = true; },
-       {kUnsupported, "post_norms", "is given", "the default"}},
       {[](auto& c, auto&) { c.activation = ModelActivation::kRelu2; },
        {kUnsupported, "activation", "is kRelu2", "another"}},
-      {[](auto& c, auto&) { c.norm = NormPlacement::kAfter; },
-       {kUnsupported, "norm", "is kAfter", "another"}},
-      {[](auto& c, auto&) {
-         c.tied_embeddings = false;
-         c.head_bias = true;
-       },
-       {kUnsupported, "head_bias", "is given", "the default"}},
-      {[](auto& c, auto&) { c.qk_norm_of = QkNorm::kWhole; },
-       {kUnsupported, "qk_norm_of", "is given", "the default"}},
-      {[](auto& c, auto&) {
-         c.norm = NormPlacement::kPre;
-         c.first_norm = false;
-       },
-       {kUnsupported, "first_norm", "is given", "the default"}},
       {[](auto& c, auto&) {
          c.encoder_layers = 1;
          c.positions = ModelPositions::kNone;
@@ -367,14 +380,14 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
          c.parallel_residual = c.qk_norm = false;
        },
        {kUnsupported, "encoder_layers", "is given", "the default"}},
+      {[](auto& c, auto&) { c.head_bias = c.tied_embeddings = true; },
+       {kUnsupported, "head_bias", "is given", "the default"}},
+      {[](auto& c, auto&) { c.head_transform = HeadTransform::kTanh; },
+       {kUnsupported, "head_transform", "is given", "the default"}},
       {[](auto& c, auto&) { c.num_experts = c.experts_per_token = 2; },
        {kUnsupported, "num_experts", "is given", "the default"}},
       {[](auto& c, auto&) { c.relative_buckets = 8; },
        {kUnsupported, "relative_buckets", "is given", "the default"}},
-      {[](auto& c, auto&) { c.token_types = 2; },
-       {kUnsupported, "token_types", "is given", "the default"}},
-      {[](auto& c, auto&) { c.embedding_norm = true; },
-       {kUnsupported, "embedding_norm", "is given", "the default"}},
       {[](auto& c, auto&) {
          c.tied_embeddings = false;
          c.head = false;
@@ -448,6 +461,8 @@ TEST_CASE("LanguageModelTrainer: batches that do not fit are refused and change 
        {kShapeError, "key_lengths", "is [3]", "[4]"}},
       {[](Tokens&, LanguageBatch& b) { b.tokens.key_lengths = {lengths.data(), {4}}; },
        {kRange, "key_lengths[1]", "is 17", "[0, 16]"}},
+      {[](Tokens&, LanguageBatch& b) { b.tokens.token_types = b.tokens.ids; },
+       {kInvalid, "token_types", "is given", "none"}},
   };
   Workspace workspace;
   LanguageModelTrainer trainer = make(lively(), with_dropout());

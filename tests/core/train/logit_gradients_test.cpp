@@ -47,6 +47,7 @@ struct Problem {
         gradients(model, call.args, places_kept(model.config()), rows) {
     args.tokens.ids = call.args.ids;
     args.tokens.key_lengths = call.args.key_lengths;
+    args.tokens.token_types = call.args.token_types;
     args.batch = 1;
     args.row = config.causal ? kTokens - 2 : 1;
     args.answer = 3;
@@ -166,7 +167,7 @@ TEST_CASE("LanguageModelTrainer: gradients of a difference of logits at every si
       slopes.add(slope, exact_slope, bounds::kU * 24 * 48 * (scale + 0.05) + 1e-9, scale + 0.05);
     }
   }
-  CHECK(kinds >= 8);
+  CHECK(kinds >= 16);
   require_within(slopes);
   require_within(values);
 }

@@ -2,10 +2,11 @@
 // Trainers: steps, arrays, live models, what they refuse, and that a refusal changes nothing.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { load } from 'qkv/models';
 import { init } from 'qkv/train';
 import { random } from '../../support/js/arrays.js';
 import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
-import { boundOf, sizeIn } from '../../support/js/model-kinds.js';
+import { boundOf, kinds, sizeIn } from '../../support/js/model-kinds.js';
 import { logProbabilities, modelForward } from '../../support/js/model-oracle.js';
 
 const engine = await init();
@@ -109,6 +110,56 @@ describe('languageModel', () => {
       assert.ok(Math.abs(found - expected) <= allowed, `${name}: ${found} for ${expected}`);
     }
     trainer.dispose();
+  });
+
+  for (const name of [
+    'qwen2',
+    'bert',
+    'olmo2',
+    'smollm3',
+    'phi',
+    'phi 3',
+    'llama 3.1',
+    'hunyuan',
+  ]) {
+    test(`languageModel: a ${name} is trained, and its file is the same model in qkv/models`, async () => {
+      // A head, for a loss, and the window of each layer.
+      const own = { ...kinds[name], head: true, window: [3, null] };
+      const trainer = engine.languageModel(own, { learningRate: 1e-2, deviation: 0.2 });
+      const batch = chains(4, 9, 1);
+      batch.tokenTypes = own.tokenTypes ? batch.ids.map((id) => id % 2) : undefined;
+      const { loss } = trainer.evaluate(batch);
+      for (let step = 0; step < 20; step += 1) trainer.step(batch);
+      assert.ok(trainer.evaluate(batch).loss < 0.7 * loss, `${loss}`);
+      const { tokenTypes } = batch;
+      const { data } = trainer.model.forward(batch.ids, { batch: 4, tokenTypes }).logits;
+      for (const format of ['f32', 'int8']) {
+        const weights = new Blob([trainer.save({ format })]);
+        const model = await load(engine, { weights }, { format: 'f32' });
+        const said = model.forward(batch.ids, { batch: 4, tokenTypes }).logits.data;
+        // Weights of 8 bits are off by up to 1/254 of the largest of 32.
+        const size = Math.max(...data.map(Math.abs));
+        const allowed = (format === 'f32' ? 1e-5 : 0.1) * size;
+        said.forEach((x, i) => assert.ok(Math.abs(x - data[i]) <= allowed, `${format} ${i}: ${x} for ${data[i]}`)); // prettier-ignore
+        model.dispose();
+      }
+      trainer.dispose();
+    });
+  }
+
+  test('languageModel: types of tokens are refused where there are none, and where they are none', () => {
+    const plain = engine.languageModel(config);
+    const typed = engine.languageModel({ ...config, tokenTypes: 2 });
+    const batch = chains(2, 3, 1);
+    const cases = [
+      [plain, [0, 0, 0, 0, 0, 0], 'invalid_argument', 'tokenTypes is given'],
+      [typed, [0, 0, 0, 0, 0, 2], 'out_of_range', 'tokenTypes[5] is 2'],
+      [typed, [0], 'shape_mismatch', 'tokenTypes has 1 element'],
+    ];
+    for (const [trainer, tokenTypes, code, text] of cases) {
+      expectThrows(() => trainer.step({ ...batch, tokenTypes }), 'Trainer.step', code, text);
+      expectThrows(() => trainer.model.forward(batch.ids, { batch: 2, tokenTypes }), 'LanguageModel.forward', code, text); // prettier-ignore
+    }
   });
 
   test('languageModel: the live model tells what the formulas give', () => {

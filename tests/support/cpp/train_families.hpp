@@ -12,10 +12,9 @@ namespace qkv::test {
 
 /// Whether the trainer knows all of the config.
 inline bool is_trained(const LanguageModelConfig& c) {
-  return c.windows.absent() && !c.attention_scale && c.logit_softcap == 0.0F && !c.qkv_biases &&
-         !c.post_norms && c.token_types == 0 && !c.embedding_norm && c.head && !c.head_bias &&
-         c.norm != NormPlacement::kAfter && c.first_norm && c.qk_norm_of == QkNorm::kHead &&
-         c.rotations.absent() && c.relative_buckets == 0 && c.num_experts == 0 &&
+  return c.logit_softcap == 0.0F && c.head && c.relative_buckets == 0 && c.num_experts == 0 &&
+         c.head_transform == HeadTransform::kNone && c.classes == 0 &&
+         c.head_pooling == HeadPooling::kNone && !(c.head_bias && c.tied_embeddings) &&
          c.activation < ModelActivation::kGegluTanh;
 }
 

@@ -19,6 +19,7 @@ struct ModelBatch {
   Index tokens;
   std::vector<std::int32_t> ids, targets;
   std::vector<std::int32_t> lengths;
+  std::vector<std::int32_t> types = {};  ///< of each token; empty: 0
 };
 
 /// Mean cross-entropy of the logits that `run` gives for each row, over targets that are not -1.
@@ -45,7 +46,13 @@ double mean_loss(const ModelBatch& batch, const Run& run) {
 /// Of a language model.
 inline double loss(const Model& model, const ModelBatch& batch) {
   return mean_loss(batch, [&](std::size_t b, const std::vector<std::int32_t>& ids) {
-    return model.run(ids, batch.lengths[b]);
+    Pass pass;
+    pass.length = batch.lengths[b];
+    if (!batch.types.empty()) {
+      const auto from = batch.types.begin() + static_cast<Index>(b) * batch.tokens;
+      pass.types.assign(from, from + batch.tokens);
+    }
+    return model.trace(ids, pass).logits;
   });
 }
 

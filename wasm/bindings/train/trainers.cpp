@@ -35,6 +35,7 @@ Batch batch_of(const TrainerBatchFields& given) noexcept {
   batch.targets = given.targets;
   if constexpr (std::is_same_v<Batch, train::LanguageBatch>) {
     batch.tokens.key_lengths = given.key_lengths;
+    batch.tokens.token_types = given.token_types;
   } else {
     batch.tokens.source = given.source;
     batch.tokens.source_lengths = given.source_lengths;
@@ -199,8 +200,8 @@ Status readLanguageModel(const ReadLanguageModelFields& given) noexcept {
                    .v = part(given.v, i)};
   }
   Status status = given.trainer->language_model.forward(
-      {.ids = given.ids, .key_lengths = given.key_lengths}, given.logits,
-      {readings, static_cast<std::size_t>(count)}, scratch());
+      {.ids = given.ids, .key_lengths = given.key_lengths, .token_types = given.token_types},
+      given.logits, {readings, static_cast<std::size_t>(count)}, scratch());
   delete[] readings;
   return status;
 }

@@ -66,15 +66,18 @@ export interface LanguageModelConfig {
   /** Whether a token reads only itself and those before it. Default true; false makes an encoder. */
   causal?: boolean | undefined;
   /**
-   * Where the norms of a block stand. Default `'pre'`. `'after'` is x + norm(sub(x)) (OLMo 2), of models alone: the norms are
-   * then called postNorm1 and postNorm2.
+   * Where the norms of a block stand. Default `'pre'`. `'after'` is x + norm(sub(x)) (OLMo 2): the norms are then called
+   * postNorm1 and postNorm2.
    */
   norm?: 'pre' | 'post' | 'after' | undefined;
   /** Default `'layer'`. */
   normType?: 'layer' | 'rms' | undefined;
   /** Of all norms, at least 0. Default 1e-5. */
   epsilon?: number | undefined;
-  /** Of the feed-forward parts: those with `glu` have a gate, `'relu2'` is max(x, 0)^2. Default `'gelu'`. */
+  /**
+   * Of the feed-forward parts: those with `glu` have a gate, `'relu2'` is max(x, 0)^2. Default `'gelu'`; trainers lack
+   * `'geglu_tanh'` and `'relu2'`.
+   */
   activation?:
     | 'relu'
     | 'gelu'
@@ -89,14 +92,14 @@ export interface LanguageModelConfig {
   positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
   /**
    * With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. Of all layers, or of each as an array of
-   * numLayers: null where nothing is rotated, and at most two that differ; one for all with trainers.
+   * numLayers: null where nothing is rotated, and at most two that differ.
    */
   rotary?: ModelRotary | readonly (ModelRotary | null)[] | undefined;
   /** Whether q and k are normalised, by default each head of them before it is rotated. Default false. */
   qkNorm?: boolean | undefined;
   /**
    * With `qkNorm`: `'head'`, each head before it is rotated; `'rotated'`, each head after that; `'whole'`, all heads of a token
-   * together, before the rotation. Default `'head'`; the default for trainers.
+   * together, before the rotation. Default `'head'`.
    */
   qkNormOf?: 'head' | 'rotated' | 'whole' | undefined;
   /** x + attention(norm1(x)) + feedForward(norm2(x)), with `norm: 'pre'`, as GPT-NeoX. Default false. */
@@ -105,35 +108,33 @@ export interface LanguageModelConfig {
   tiedEmbeddings?: boolean | undefined;
   /** Whether linear maps and layer norms have biases; logits have none. Default: with `normType: 'layer'`. */
   biases?: boolean | undefined;
-  /** Whether the maps to q, k and v have biases, as Qwen2. Default: as `biases`; the default for trainers. */
+  /** Whether the maps to q, k and v have biases, as Qwen2. Default: as `biases`. */
   qkvBiases?: boolean | undefined;
   /** Factor on the embeddings, not 0. Default 1. */
   embeddingScale?: number | undefined;
   /**
    * Keys to the left that a query may read, besides its own; null, the default, for all. Of all layers, or of each as an array
-   * of numLayers; one for all with trainers.
+   * of numLayers.
    */
   window?: number | null | readonly (number | null)[] | undefined;
-  /** Whether windows reach as far to the right, with `causal: false`. Default false; the default for trainers. */
+  /** Whether windows reach as far to the right, with `causal: false`. Default false. */
   symmetricWindow?: boolean | undefined;
-  /** Factor on q.k. Default null: 1 / sqrt(dK); the default for trainers. */
+  /** Factor on q.k. Default null: 1 / sqrt(dK). */
   attentionScale?: number | null | undefined;
   /** As `softcap` of attention; 0, the default, for none. */
   attentionSoftcap?: number | undefined;
   /** c > 0: logits become c tanh(logit / c). 0, the default, for none; the default for trainers. */
   logitSoftcap?: number | undefined;
   /**
-   * x + norm'(sub(norm(x))): one more norm on what each sub-layer adds, with `norm: 'pre'`, as Gemma 2. Default false; the default
-   * for trainers.
+   * x + norm'(sub(norm(x))): one more norm on what each sub-layer adds, with `norm: 'pre'`, as Gemma 2. Default false.
    */
   postNorms?: boolean | undefined;
-  /** Rows of a table that tells segments apart, as BERT. Default 0, for none; the default for trainers. */
+  /** Rows of a table that tells segments apart, as BERT. Default 0, for none. */
   tokenTypes?: number | undefined;
-  /** Whether the sum of the embeddings is normalised, as BERT. Default false; the default for trainers. */
+  /** Whether the sum of the embeddings is normalised, as BERT. Default false. */
   embeddingNorm?: boolean | undefined;
   /**
-   * Whether attention of the first layer has a norm before it, with `norm: 'pre'`. Default true; ModernBERT has none there. The
-   * default for trainers.
+   * Whether attention of the first layer has a norm before it, with `norm: 'pre'`. Default true; ModernBERT has none there.
    */
   firstNorm?: boolean | undefined;
   /**
@@ -162,7 +163,7 @@ export interface LanguageModelConfig {
   normalizedExperts?: boolean | undefined;
   /** Whether there are logits. False for an encoder whose stream is the result. Default true; the default for trainers. */
   head?: boolean | undefined;
-  /** Whether the head adds a bias, `headBias`, to the logits. Default false; the default for trainers. */
+  /** Whether the head adds a bias, `headBias`, to the logits. Default false. */
   headBias?: boolean | undefined;
   /**
    * The head reads f(h W + b) in place of the stream h, W being `headTransform.w` [dModel, dModel], as BERT has it for masked tokens

@@ -86,6 +86,8 @@ export interface LanguageBatch {
   batch: number;
   /** Tokens of each row that are read, [batch]; default all. */
   keyLengths?: ArrayLike<number> | undefined;
+  /** The type of each token, [batch, T], of a model with `tokenTypes`; default 0. */
+  tokenTypes?: ArrayLike<number> | undefined;
 }
 
 /** Rows of sources, what the decoder reads, and what it should say after each token of that. */
@@ -142,7 +144,7 @@ export interface SaveOptions {
   /**
    * How matrices are kept; gains, biases and moments are always float32. `'bf16'` rounds to the nearest. `'int8'` has blocks of
    * 32 numbers with one scale d, which is max |x| / 127 as a half float, rounded up below 2^-14: x becomes round(x / d) d, which is
-   * within d / 2. Blocks lie along the rows of `embedding` and `positions`, and down the columns of linear maps [in, out], the
+   * within d / 2. Blocks lie along the rows of `embedding`, `tokenTypes` and `positions`, and down the columns of linear maps [in, out], the
    * axis that is summed over. The scales are an array `<name>.scale`, of [rows, ceil(columns / 32)] or [ceil(in / 32), out]. NaN and
    * numbers of at least 8.3e6 in magnitude have no scale and are refused.
    * Default `'f32'`.
@@ -233,6 +235,8 @@ export interface ForwardOptions {
   batch?: number | undefined;
   /** Tokens of each row that are read, [batch]; default all. */
   keyLengths?: ArrayLike<number> | undefined;
+  /** The type of each token, [batch, T], of a model with `tokenTypes`; default 0. */
+  tokenTypes?: ArrayLike<number> | undefined;
   /** What to read besides logits. */
   inspect?: Inspect | undefined;
 }

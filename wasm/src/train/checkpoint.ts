@@ -34,7 +34,8 @@ const nameOf = (part: Part, name: string): string =>
   part === 'value' ? name : `optimizer.${part}.${name}`;
 
 /** Tables have rows that are read; linear maps are multiplied from the left, and have blocks down their columns. */
-const axisOf = (name: string): BlockAxis => (name === 'embedding' || name === 'positions' ? 1 : 0);
+const axisOf = (name: string): BlockAxis =>
+  ['embedding', 'positions', 'tokenTypes'].includes(name) ? 1 : 0;
 
 /** The file of a trainer. */
 export function save(

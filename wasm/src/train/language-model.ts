@@ -42,12 +42,39 @@ const kept = [
   'window',
 ];
 
+/** What they say besides where it is not this. */
+const further = {
+  ...{
+    attentionScale: null,
+    postNorms: false,
+    tokenTypes: 0,
+    embeddingNorm: false,
+    headBias: false,
+  },
+  ...{ qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
+} as const;
+
+/** The config as files have it. */
+function savedConfig(config: Config): object {
+  const isSaved = (name: string): boolean =>
+    kept.includes(name) ||
+    (name === 'qkvBiases' && config.qkvBiases !== config.biases) ||
+    (name in further &&
+      config[name as keyof typeof further] !== further[name as keyof typeof further]);
+  return Object.fromEntries(Object.entries(config).filter(([name]) => isSaved(name)));
+}
+
 const inspectNames = ['layers', 'weights', 'entropy', 'residuals', 'projections'] as const;
 
-const batchNames = ['ids', 'targets', 'batch', 'keyLengths'] as const;
+const batchNames = ['ids', 'targets', 'batch', 'keyLengths', 'tokenTypes'] as const;
+
+/** A type for each token, if they are given. */
+const typesOf = (fn: string, given: ArrayLike<number> | undefined, shape: readonly number[]) =>
+  optionalWhole(fn, 'tokenTypes', given, sizeOf(shape));
 
 function batchFields(fn: string, call: Call, given: LanguageBatch): Group<'trainerBatch'> {
-  const { ids, targets, batch, keyLengths } = takeOptions(fn, 'batch', given, batchNames);
+  const taken = takeOptions(fn, 'batch', given, batchNames);
+  const { ids, targets, batch, keyLengths, tokenTypes } = taken;
   checkInteger(fn, 'batch', batch, 1, mostInt);
   const rows = checkRows(fn, 'ids', ids, batch);
   const expected = checkWhole(fn, 'targets', targets, sizeOf(rows.shape));
@@ -55,6 +82,7 @@ function batchFields(fn: string, call: Call, given: LanguageBatch): Group<'train
     ids: call.input(rows),
     targets: call.input(expected, rows.shape),
     keyLengths: call.input(optionalWhole(fn, 'keyLengths', keyLengths, batch)),
+    tokenTypes: call.input(typesOf(fn, tokenTypes, rows.shape), rows.shape),
   };
 }
 
@@ -81,8 +109,9 @@ class TrainedLanguageModel implements LanguageModel {
     const {
       batch = 1,
       keyLengths,
+      tokenTypes,
       inspect,
-    } = takeOptions(fn, 'options', given, ['batch', 'keyLengths', 'inspect']);
+    } = takeOptions(fn, 'options', given, ['batch', 'keyLengths', 'tokenTypes', 'inspect']);
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = checkRows(fn, 'ids', ids, batch);
     const call = new Call(this.#state.instance, fn);
@@ -95,6 +124,7 @@ class TrainedLanguageModel implements LanguageModel {
     call.run('readLanguageModel', {
       ...{ ids: call.input(rows), logits, ...readings?.fields(call) },
       keyLengths: call.input(optionalWhole(fn, 'keyLengths', keyLengths, batch)),
+      tokenTypes: call.input(typesOf(fn, tokenTypes, rows.shape), rows.shape),
       trainer: this.#state.live(fn),
     });
     return { logits: take<Shape3>(call, logits), ...(readings && { layers: readings.read(call) }) };
@@ -143,9 +173,8 @@ export function languageModel(
   const options = trainerOptions(fn, givenOptions);
   const call = new Call(instance, fn);
   call.run('createLanguageModel', { config: configFields(fn, call, config), options });
-  const saved = Object.entries(config).filter(([name]) => kept.includes(name));
   const kind: TrainerKind<LanguageModel, LanguageBatch> = {
-    identity: { kind: 'language_model', config: Object.fromEntries(saved) },
+    identity: { kind: 'language_model', config: savedConfig(config) },
     batch: batchFields,
     model: (state) => new TrainedLanguageModel(config, state),
   };

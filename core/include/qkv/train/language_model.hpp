@@ -21,6 +21,8 @@ struct TokenBatch {
       ids;  ///< [B, T], dense, in [0, vocabulary); B at least 1, T 1 to max_length
   /// Tokens of each row that are read, [B], 0 to T; absent means all.
   TensorView<const std::int32_t> key_lengths = {};
+  /// [B, T], dense, in [0, token_types) of a config that has some; absent means 0.
+  TensorView<const std::int32_t> token_types = {};
 };
 
 /// Rows of tokens, and what should follow each.
@@ -43,21 +45,23 @@ struct LayerReading {
 
 /// A language model in training:
 ///
-///     x = scale embedding[ids], + positions[t] with kLearned and kSinusoidal
+///     x = scale embedding[ids], + tokenTypes[type], + positions[t] with kLearned and kSinusoidal, norm() with embedding_norm
 ///     kPre:  x = x + attention(norm1(x));  x = x + feed_forward(norm2(x))          each layer
 ///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
-///     logits = norm(x) head                                                        without the norm with kPost
+///     kAfter: x = x + postNorm1(attention(x));  x = x + postNorm2(feed_forward(x))
+///     logits = norm(x) head + headBias                                             without the norm with kPost
 ///
 /// with parallel_residual both parts of a layer read the same x, and without d_feed_forward the second is left out.
 /// Attention is causal unless the config says otherwise. The parts are those of the operators; their gradients are those of
 /// qkv/train. A loss is the mean over targets that count (cross_entropy()); a step clips the gradient by its global norm and is
 /// one of adamw_step().
 ///
-/// The arrays, in the order of parameters(), matrices as [in, out]: "embedding" [V, d_model]; "positions" [max_length, d_model]
-/// with kLearned; of layer n, after "layers.n.": "norm1.gamma", "norm1.beta", "attention.wq", "bq", "wk", "bk", "wv", "bv",
-/// "qGamma", "kGamma" (and "qBeta", "kBeta" where layer norms have biases), "wo", "bo", "norm2.gamma", "norm2.beta",
-/// "feedForward.w1", "b1", "wGate", "bGate", "w2", "b2"; "norm.gamma", "norm.beta"; "head" [d_model, V] unless embeddings are
-/// tied. Those exist that the config asks for.
+/// The arrays, in the order of parameters(), matrices as [in, out]: "embedding" [V, d_model]; "tokenTypes" [token_types, d_model];
+/// "positions" [max_length, d_model] with kLearned; "embeddingNorm.gamma", ".beta"; of layer n, after "layers.n.": "norm1.gamma",
+/// "norm1.beta", "attention.wq", "bq", "wk", "bk", "wv", "bv", "qGamma", "kGamma" (and "qBeta", "kBeta" where layer norms have
+/// biases), "wo", "bo", "postNorm1.gamma", ".beta", "norm2.gamma", "norm2.beta", "feedForward.w1", "b1", "wGate", "bGate", "w2",
+/// "b2", "postNorm2.gamma", ".beta"; "norm.gamma", "norm.beta"; "head" [d_model, V] unless embeddings are tied, "headBias". Those
+/// exist that the config asks for.
 ///
 /// Every sum has one owner and a fixed order: threads change no bit of any weight, however many steps.
 class LanguageModelTrainer {

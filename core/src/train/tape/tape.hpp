@@ -47,6 +47,7 @@ struct TapeArray {
 struct TapeInputs {
   const std::int32_t* ids = nullptr;         ///< of the tokens, one for each row
   const std::int32_t* source_ids = nullptr;  ///< those of the sources, in models that translate
+  const std::int32_t* types = nullptr;       ///< of the tokens, in models that tell types apart
   TensorView<const std::int32_t> key_lengths =
       {};  ///< tokens in use of each batch row; absent means all
   TensorView<const std::int32_t> source_lengths = {};  ///< of each source; likewise
@@ -57,6 +58,9 @@ struct TapeInputs {
 
 /// Which of the two inputs of a model that translates a step is about; all others have targets alone.
 enum class Side : std::uint8_t { kTarget, kSource };
+
+/// Whose rows of a table are read: those of the tokens of a side, or of their types.
+enum class TokenIds : std::uint8_t { kTarget, kSource, kTypes };
 
 /// Heads of an attention step, and its options but for what TapeInputs holds.
 struct TapeAttention {
@@ -71,7 +75,7 @@ struct Operation;
 
 // What single operations have beside their inputs.
 struct EmbedStep {
-  Side side;     ///< whose ids
+  TokenIds ids;
   float factor;  ///< on the rows of the table
 };
 struct LinearStep {
@@ -235,7 +239,7 @@ class Tape {
 
 /// Rows of `table` by TapeInputs::ids, times `factor`.
 ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor,
-              Side side = Side::kTarget) noexcept;
+              TokenIds ids = TokenIds::kTarget) noexcept;
 /// x + the first rows of `table`, once for each batch row.
 ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcept;
 /// x + y.

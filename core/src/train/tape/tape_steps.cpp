@@ -57,7 +57,14 @@ void scale(float* x, Index n, float factor) noexcept {
 }
 
 const std::int32_t* ids_of(const Pass& pass) noexcept {
-  return pass.step.as<EmbedStep>().side == Side::kSource ? pass.inputs.source_ids : pass.inputs.ids;
+  switch (pass.step.as<EmbedStep>().ids) {
+    case TokenIds::kSource:
+      return pass.inputs.source_ids;
+    case TokenIds::kTypes:
+      return pass.inputs.types;
+    default:
+      return pass.inputs.ids;
+  }
 }
 
 Status embed_forward(const Pass& pass) noexcept {
@@ -275,11 +282,11 @@ constexpr Operation kDropout = {dropout_forward, dropout_back};
 
 }  // namespace
 
-ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor, Side side) noexcept {
+ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor, TokenIds ids) noexcept {
   Step step;
   step.operation = &kEmbed;
   step.in[0] = table;
-  step.of = EmbedStep{side, factor};
+  step.of = EmbedStep{ids, factor};
   return tape.record(step, rows, tape.width(table));
 }
 

@@ -109,8 +109,10 @@ class BlockRecorder::Block {
   /// Queries or keys, normalised and rotated as the config says.
   ArrayId place_heads(ArrayId x, const NormIds& norm, Index heads) noexcept {
     const LayerAttention& a = c_.attention;
-    x = a.qk_norm ? normalize(x, norm) : x;
-    return a.rotary ? rotate(r_.tape_, x, attention_.batch, heads, *a.rotary) : x;
+    const bool after = a.qk_norm_of == QkNorm::kRotated;
+    x = a.qk_norm && !after ? normalize(x, norm) : x;
+    x = a.rotary ? rotate(r_.tape_, x, attention_.batch, heads, *a.rotary) : x;
+    return a.qk_norm && after ? normalize(x, norm) : x;
   }
 
   ArrayId self_attention(ArrayId x) noexcept {

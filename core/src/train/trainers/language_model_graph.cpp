@@ -11,21 +11,11 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
   const struct {
     const char* name;
     bool given;
-  } parts[] = {{"windows", !c.windows.absent()},
-               {"attention_scale", c.attention_scale.has_value()},
-               {"logit_softcap", c.logit_softcap != 0.0F},
-               {"qkv_biases", c.qkv_biases.has_value() && c.qkv_biases != c.biases},
-               {"post_norms", c.post_norms},
-               {"token_types", c.token_types != 0},
-               {"embedding_norm", c.embedding_norm},
-               {"head_bias", c.head_bias},
-               {"qk_norm_of", c.qk_norm_of != QkNorm::kHead},
-               {"first_norm", !c.first_norm},
-               {"symmetric_window", c.symmetric_window},
-               {"rotations", !c.rotations.absent()},
+  } parts[] = {{"logit_softcap", c.logit_softcap != 0.0F},
                {"relative_buckets", c.relative_buckets != 0},
                {"encoder_layers", c.encoder_layers != 0},
                {"num_experts", c.num_experts != 0},
+               {"head_bias", c.head_bias && c.tied_embeddings},
                {"head_transform", c.head_transform != HeadTransform::kNone},
                {"classes", c.classes != 0},
                {"head_pooling", c.head_pooling != HeadPooling::kNone}};
@@ -40,10 +30,6 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
     return refuse(StatusCode::kUnsupported, caller,
                   "@activation is {}, expected another: the trainer does not support it",
                   Verbatim{c.activation == ModelActivation::kRelu2 ? "kRelu2" : "kGegluTanh"});
-  }
-  if (c.norm == NormPlacement::kAfter) {
-    return refuse(StatusCode::kUnsupported, caller,
-                  "@norm is kAfter, expected another: the trainer does not support it");
   }
   return {};
 }
@@ -66,36 +52,41 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   steps.positions = steps.slopes = kNoArray;
   take_parameters(learner, tape);
   BlockRecorder blocks(learner.options().dropout, tape);
-  const LayerConfig& layers = arrays.layers[0].config;  // a trainer's layers are all alike
   TapeAttention attention;
   attention.batch = batch;
   attention.heads = c.num_heads;
   attention.kv_heads = c.num_kv_heads;
-  attention.options = attention_options(layers.attention);
-  if (layers.attention.alibi) {
+  if (c.positions == ModelPositions::kAlibi) {
     attention.slopes = steps.slopes = tape.constant(1, c.num_heads);
   }
   ArrayId x = embed(tape, arrays.embedding, batch * tokens, c.embedding_scale);
+  if (c.token_types > 0) {
+    x = add(tape, x, embed(tape, arrays.token_types, batch * tokens, 1.0F, TokenIds::kTypes));
+  }
   if (c.positions == ModelPositions::kSinusoidal) {
     steps.positions = tape.constant(tokens, c.d_model);
     x = add_positions(tape, x, steps.positions, batch);
   } else if (arrays.positions >= 0) {
     x = add_positions(tape, x, arrays.positions, batch);
   }
+  if (c.embedding_norm) {
+    x = blocks.normalize(x, arrays.embedding_norm, norm_config(c));
+  }
   x = steps.embedded = blocks.drop(x);
   for (const LayerIds& layer : arrays.layers) {
     LayerSteps at{};
+    attention.options = attention_options(layer.config.attention);
     x = blocks.layer(x, layer, attention, kNoArray, {}, at);
     at.residual = x;
     QKV_RETURN_IF_ERROR(steps.layers.push(at));
   }
   if (arrays.norm.gamma >= 0) {
-    x = blocks.normalize(x, arrays.norm, layers.norm);
+    x = blocks.normalize(x, arrays.norm, norm_config(c));
   }
   steps.last = x;
   steps.logits = c.tied_embeddings
                      ? linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn)
-                     : linear(tape, x, arrays.head.w, kNoArray, WeightLayout::kInOut);
+                     : linear(tape, x, arrays.head.w, arrays.head.b, WeightLayout::kInOut);
   return tape.plan(steps.logits);
 }
 

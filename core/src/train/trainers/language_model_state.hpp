@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/message.hpp"
+#include "models/kept_lists.hpp"
 #include "qkv/train/language_model.hpp"
 #include "qkv/workspace.hpp"
 #include "train/trainers/evaluate.hpp"
@@ -11,11 +12,13 @@ namespace qkv::train {
 
 struct LanguageModelTrainer::State {
   LanguageModelConfig config;
+  KeptLists lists;  ///< of the config
   Learner learner;
   ModelArrays arrays;
   Tape tape;
   ModelSteps steps;
   Index batch = 0, tokens = 0;  ///< what the tape is recorded for
+  AlignedBuffer first_types;    ///< of tokens without types: 0 for each
   AlignedBuffer kept;  ///< gradients that logit_gradients() was asked for, until all are there
 
   Status record(const TrainKernels& kernels, Index rows, Index length) noexcept;

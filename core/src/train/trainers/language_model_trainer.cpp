@@ -17,7 +17,8 @@ namespace qkv::train {
 Status check_tokens_of(const Caller& caller, const LanguageModelConfig& c,
                        const TokenBatch& batch) noexcept {
   QKV_RETURN_IF_ERROR(check_tokens(caller, "ids", batch.ids, {c.vocabulary, c.max_length}));
-  return check_lengths(caller, "key_lengths", batch.key_lengths, batch.ids);
+  QKV_RETURN_IF_ERROR(check_lengths(caller, "key_lengths", batch.key_lengths, batch.ids));
+  return check_types(caller, c, batch.token_types, batch.ids);
 }
 
 // ---------------------------------------------------------------------------------------- the state
@@ -28,6 +29,11 @@ Status LanguageModelTrainer::State::record(const TrainKernels& kernels, Index ro
     return {};
   }
   batch = 0;  // until all is well
+  if (config.token_types > 0) {
+    const auto count = static_cast<std::size_t>(detail::saturated_product(rows, length));
+    QKV_RETURN_IF_ERROR(first_types.reserve(count));
+    std::fill_n(first_types.data(), count, 0.0F);
+  }
   QKV_RETURN_IF_ERROR(record_model(config, learner, arrays, rows, length, tape, steps));
   if (steps.positions != kNoArray) {
     QKV_RETURN_IF_ERROR(sinusoidal_encoding(*kernels.forward,
@@ -46,6 +52,9 @@ TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
                                                   bool training) const noexcept {
   TapeInputs inputs;
   inputs.ids = batch_in.ids.data;
+  inputs.types = batch_in.token_types.absent()
+                     ? reinterpret_cast<const std::int32_t*>(first_types.data())
+                     : batch_in.token_types.data;
   inputs.key_lengths = batch_in.key_lengths;
   set_dropout(learner, training, inputs);
   return inputs;
@@ -84,8 +93,9 @@ std::array<NamedSpan, 6> spans_of(const LayerReading& r) noexcept {
 /// Every array that forward() writes lies apart from every other and from what is read.
 Status check_memory(const Caller& caller, const TokenBatch& tokens, const TensorView<float>& logits,
                     std::span<const LayerReading> readings) noexcept {
-  const std::array<NamedSpan, 2> inputs = {
-      {{"ids", tokens.ids}, {"key_lengths", tokens.key_lengths}}};
+  const std::array<NamedSpan, 3> inputs = {{{"ids", tokens.ids},
+                                            {"key_lengths", tokens.key_lengths},
+                                            {"token_types", tokens.token_types}}};
   const std::array<NamedSpan, 1> results = {{{"logits", logits}}};
   return check_readings_apart(caller, readings, spans_of, results, inputs);
 }
@@ -156,6 +166,7 @@ Status LanguageModelTrainer::create(const LanguageModelConfig& config,
   made.state_ = new (made.memory_.data()) State;
   State& state = *made.state_;
   state.config = whole;
+  QKV_RETURN_IF_ERROR(state.lists.keep(state.config));
   Declarer declarer(state.learner);
   QKV_RETURN_IF_ERROR(for_each_array(state.config, state.arrays, declarer));
   QKV_RETURN_IF_ERROR(state.learner.create(kName, options, config.num_layers));

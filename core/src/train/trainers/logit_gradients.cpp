@@ -67,8 +67,9 @@ Status check_site_list(const SiteCall& call, std::span<const ModelReading> readi
 
 /// What is written lies apart from what is read and from all else that is written.
 Status check_logit_memory(const LanguageModelTrainer::LogitArgs& args) noexcept {
-  const std::array<NamedSpan, 2> inputs = {
-      {{"ids", args.tokens.ids}, {"key_lengths", args.tokens.key_lengths}}};
+  const std::array<NamedSpan, 3> inputs = {{{"ids", args.tokens.ids},
+                                            {"key_lengths", args.tokens.key_lengths},
+                                            {"token_types", args.tokens.token_types}}};
   const std::size_t of_pass = args.activations.size();
   const std::size_t count = of_pass + args.gradients.size();
   const auto span = [&](std::size_t i) {

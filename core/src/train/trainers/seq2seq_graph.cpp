@@ -72,7 +72,7 @@ class TranslatorRecorder {
     tape_.clear();
     s_.contexts.clear();
     take_parameters(learner_, tape_);
-    s_.source = embed(tape_, a_.embedding, e_.batch * e_.sources, 1.0F, Side::kSource);
+    s_.source = embed(tape_, a_.embedding, e_.batch * e_.sources, 1.0F, TokenIds::kSource);
     return c_.kind == Seq2SeqKind::kTransformer ? record_transformer() : record_gru();
   }
 

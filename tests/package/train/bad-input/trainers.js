@@ -58,8 +58,7 @@ const ofOptions = {
 /** What models have that are run and not trained. */
 const ofModelsAlone = Object.fromEntries(
   Object.entries({
-    ...{ window: [3], qkvBiases: false, attentionScale: 1, logitSoftcap: 1 },
-    ...{ postNorms: true, tokenTypes: 2, embeddingNorm: true, head: false },
+    ...{ logitSoftcap: 1, head: false },
   }).map(([name, value]) => [
     `config.${name}`,
     [refused(value, 'unsupported', `${name} is `, 'expected')],
