@@ -120,6 +120,34 @@ TEST_CASE("ModelSession::remove: threads change no bit", "[model][session][paral
   }
 }
 
+TEST_CASE(
+    "LanguageModel: several sessions in one pass have the same bits with any number of threads",
+    "[model][sessions][parallel]") {
+  const LanguageModelConfig config = wide("gemma2");
+  const LanguageModel model = ModelWeights(config, 3).make(WeightFormat::kInt8);
+  const auto logits = [&](Workspace& workspace) {
+    std::vector<ModelSession> sessions(5);
+    std::vector<ModelSession*> list;
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      require_ok(ModelSession::create(model, {}, sessions[i]));
+      run(model, ModelTokens(config, 1, static_cast<Index>(3 + 4 * i), i),
+          {.session = &sessions[i]}, workspace);
+      list.push_back(&sessions[i]);
+    }
+    ModelCall call(model, ModelTokens(config, 5, 2, 4));
+    call.args.sessions = list;
+    require_ok(model.forward(call.args, workspace));
+    return call.results.logits;
+  };
+  Workspace one;
+  const std::vector<float> expected = logits(one);
+  for (const unsigned count : {2U, 3U}) {
+    Threads threads(count);
+    Workspace workspace(&threads.pool());
+    CHECK(first_difference(logits(workspace), expected) == "");
+  }
+}
+
 TEST_CASE("LanguageModel: scratch is what it says, with any number of threads",
           "[model][parallel]") {
   const ModelWeights weights(family("gemma2"), 2);

@@ -157,6 +157,10 @@ class LanguageModel {
     TensorView<const std::int32_t> key_lengths = {};
     /// The tokens follow those that it holds, and are added to it. With an encoder there must be one that has a source.
     ModelSession* session = nullptr;
+    /// In place of `session`: B sessions of batch 1, each once, for each row of ids its own. They may hold different numbers of tokens; a
+    /// row attends to what its own session holds, and all rows go through the linear maps together, so that weights are read once.
+    /// Each row has the bits that it has alone with its session. Without readings, edits, lenses and `begin`.
+    std::span<ModelSession* const> sessions = {};
     /// Of every token: [B, T, V]; or of the last of each row alone: [B, 1, V]. May be absent.
     TensorView<float> logits = {};
     /// [B, T, d_model], or [B, 1, d_model]: the stream after the last norm. May be absent.
@@ -190,7 +194,8 @@ class LanguageModel {
   ///
   /// Errors: kInvalidArgument (null data, strides, a site that is none of this family or cannot be edited, an edit that changes
   /// nothing, a site of a layer that is read twice, an empty or unfinished model, an empty session, a session of another model or
-  /// for an encoder, no session or one without a source where there is an encoder, key_lengths with a session, token_types, logits or
+  /// for an encoder, no session or one without a source where there is an encoder, key_lengths with a session, `sessions` with `session`, with one of
+  /// another batch, with one twice or with readings, token_types, logits or
   /// surprisal without a table or head for them, results that share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
   /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (a site that the model lacks, other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
@@ -275,6 +280,7 @@ class LanguageModel {
  private:
   friend class ModelSession;
   Status check(const ForwardArgs& args) const noexcept;
+  Status make_room(const ForwardArgs& args, Workspace& workspace) const noexcept;
   Status check_session(const char* caller, const ModelSession& session) const noexcept;
   Status check_source(const EncodeArgs& args) const noexcept;
   Status prepare(const ForwardArgs& args, Workspace& workspace, RunningPass& pass) const noexcept;

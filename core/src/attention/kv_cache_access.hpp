@@ -36,10 +36,12 @@ struct KvCacheAccess {
     return cache ? cache->reserve(cache->length_ + added, layers) : Status{};
   }
 
-  /// Makes a cache as small as `other`, which holds as many tokens. It stays as it is if there is no memory for the move.
-  static void shrink_to(KvCache& cache, const KvCache& other) noexcept {
-    if (cache.room_ > other.room_) {
-      static_cast<void>(cache.move_to(other.room_));
+  /// Tokens that a cache has room for.
+  [[nodiscard]] static Index room(const KvCache& cache) noexcept { return cache.room_; }
+  /// Gives back what a cache has taken beyond a room that it had. It stays as it is if there is no memory for the move.
+  static void shrink_to(KvCache& cache, Index room) noexcept {
+    if (cache.room_ > room) {
+      static_cast<void>(cache.move_to(room));
     }
   }
 

@@ -315,6 +315,10 @@ Status check_attribute(const LanguageModelConfig& c,
         "the head of the model transforms the stream, pools it or gives classes, expected "
         "one that maps it to the vocabulary");
   }
+  if (!pass.sessions.empty()) {
+    return refuse(StatusCode::kInvalidArgument, kAttribute,
+                  "@sessions is given, expected one @session or none");
+  }
   if (!pass.readings.empty() || !pass.lenses.empty()) {
     return refuse(StatusCode::kInvalidArgument, kAttribute,
                   "the pass has readings or lenses, expected none");

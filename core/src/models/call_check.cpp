@@ -32,46 +32,97 @@ Status check_result(const char* name, const TensorView<float>& view,
   return check_dense(kModelForward, name, view, {ids.extent(0), rows, width});
 }
 
+/// A session of a call, by the name that messages have for it, for rows of `batch`.
+Status check_one_session(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args,
+                         const ModelSession& session, const Argument& name) noexcept {
+  const ModelSessionConfig& s = session.config();
+  if (s.capacity == 0) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward,
+                  "{} is empty, expected one made by create()", name);
+  }
+  if (!c.causal) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward, kEncoder);
+  }
+  if (c.encoder_layers > 0 && session.source_length() == 0) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward,
+                  "{} has no source, expected one that encode() has read", name);
+  }
+  // The session may be of another model of the same heads, which has more positions.
+  const Index most = std::min(s.capacity, c.max_length);
+  const Index room = std::max<Index>(0, most - session.length());
+  if (args.ids.extent(1) > room) {
+    return refuse(StatusCode::kOutOfRange, kModelForward,
+                  "{} holds {} of {} tokens and {} are to be added, expected at most {}", name,
+                  session.length(), most, args.ids.extent(1), room);
+  }
+  return {};
+}
+
+/// A list of sessions, one for each row.
+Status check_sessions(const LanguageModelConfig& c,
+                      const LanguageModel::ForwardArgs& args) noexcept {
+  const auto count = static_cast<Index>(args.sessions.size());
+  if (args.session) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward,
+                  "@sessions is given with a @session, expected one of the two");
+  }
+  if (args.ids.extent(0) != count) {
+    return refuse(StatusCode::kShapeMismatch, kModelForward,
+                  "@ids is {}, expected {} as @sessions has", Extents(args.ids),
+                  Extents({count, kAny}));
+  }
+  if (!args.readings.empty() || !args.edits.empty() || !args.lenses.empty() ||
+      !args.begin.stream.absent()) {
+    return refuse(
+        StatusCode::kInvalidArgument, kModelForward,
+        "@sessions is given with readings, edits, lenses or @begin, expected none of them");
+  }
+  for (Index i = 0; i < count; ++i) {
+    const ModelSession* session = args.sessions[static_cast<std::size_t>(i)];
+    const Argument name{"sessions", i};
+    if (!session) {
+      return refuse(StatusCode::kInvalidArgument, kModelForward,
+                    "{} is null, expected a session made by create()", name);
+    }
+    for (Index j = 0; j < i; ++j) {
+      if (args.sessions[static_cast<std::size_t>(j)] == session) {
+        return refuse(StatusCode::kInvalidArgument, kModelForward,
+                      "{} is the session at {} too, expected one of its own for each row", name, j);
+      }
+    }
+    QKV_RETURN_IF_ERROR(check_one_session(c, args, *session, name));
+    if (session->config().batch != 1) {
+      return refuse(StatusCode::kInvalidArgument, kModelForward,
+                    "{} has a batch of {}, expected 1: each row of ids has a session of its own",
+                    name, session->config().batch);
+    }
+  }
+  return {};
+}
+
 Status check_session(const LanguageModelConfig& c,
                      const LanguageModel::ForwardArgs& args) noexcept {
-  const ModelSession* session = args.session;
-  if (!session) {
+  const bool many = !args.sessions.empty();
+  if (!many && !args.session) {
     return c.encoder_layers == 0
                ? Status{}
                : refuse(StatusCode::kInvalidArgument, kModelForward,
                         "@session is absent, expected one with a source: the model has an encoder, "
                         "and its decoder attends to what that has read");
   }
-  const ModelSessionConfig& s = session->config();
-  if (s.capacity == 0) {
-    return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@session is empty, expected one made by create()");
-  }
-  if (!c.causal) {
-    return refuse(StatusCode::kInvalidArgument, kModelForward, kEncoder);
-  }
-  if (c.encoder_layers > 0 && session->source_length() == 0) {
-    return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@session has no source, expected one that encode() has read");
-  }
+  QKV_RETURN_IF_ERROR(many ? check_sessions(c, args)
+                           : check_one_session(c, args, *args.session, Argument{"session"}));
   if (!args.key_lengths.absent()) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@key_lengths is given with a @session, expected one of the two");
+                  "@key_lengths is given with a {}, expected one of the two",
+                  Argument{many ? "sessions" : "session"});
   }
-  if (args.ids.extent(0) != s.batch) {
-    return refuse(StatusCode::kShapeMismatch, kModelForward,
-                  "@ids is {}, expected {} as @session has", Extents(args.ids),
-                  Extents({s.batch, kAny}));
+  if (many || args.ids.extent(0) == args.session->config().batch) {
+    return {};
   }
-  // The session may be of another model of the same heads, which has more positions.
-  const Index most = std::min(s.capacity, c.max_length);
-  const Index room = std::max<Index>(0, most - session->length());
-  if (args.ids.extent(1) > room) {
-    return refuse(StatusCode::kOutOfRange, kModelForward,
-                  "@session holds {} of {} tokens and {} are to be added, expected at most {}",
-                  session->length(), most, args.ids.extent(1), room);
-  }
-  return {};
+  return refuse(StatusCode::kShapeMismatch, kModelForward,
+                "@ids is {}, expected {} as @session has", Extents(args.ids),
+                Extents({args.session->config().batch, kAny}));
 }
 
 /// The stream that a pass begins with.
@@ -111,7 +162,8 @@ Status check_logits(const LanguageModelConfig& c, const LanguageModel::ForwardAr
   if (!pooled) {
     return check_result("logits", args.logits, args.ids, head_outputs(c));
   }
-  if (args.session && !args.logits.absent() && c.head_pooling != HeadPooling::kLast) {
+  if ((args.session || !args.sessions.empty()) && !args.logits.absent() &&
+      c.head_pooling != HeadPooling::kLast) {
     return refuse(
         StatusCode::kInvalidArgument, kModelForward,
         "@logits is given with a @session, expected one of the two: they are of the first "

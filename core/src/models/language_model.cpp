@@ -7,6 +7,7 @@
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "models/call_check.hpp"
+#include "models/call_sessions.hpp"
 #include "models/model_check.hpp"
 #include "models/model_pass.hpp"
 #include "models/running_pass.hpp"
@@ -70,7 +71,11 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
 Status LanguageModel::check(const ForwardArgs& args) const noexcept {
   const LanguageModelConfig& c = state_->config;
   QKV_RETURN_IF_ERROR(check_call(c, args));
-  return args.session ? check_session(kModelForward, *args.session) : Status{};
+  const CallSessions sessions(args);
+  for (Index set = 0; sessions.any() && set < sessions.sets(); ++set) {
+    QKV_RETURN_IF_ERROR(check_session(kModelForward, *sessions[set]));
+  }
+  return {};
 }
 
 Status LanguageModel::check_session(const char* caller,
@@ -109,15 +114,39 @@ Status LanguageModel::prepare(const ForwardArgs& args, Workspace& workspace,
   QKV_RETURN_IF_ERROR(require_kernels(kModelForward, active));
   QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the model", state_->kernels, active));
   QKV_RETURN_IF_ERROR(check(args));
-  pass.before = args.session ? args.session->length() : 0;
-  QKV_RETURN_IF_ERROR(pass.plan.make(*state_, args, args.session ? args.session->caches_ : nullptr,
+  pass.before = CallSessions(args).length(0);
+  const CallSessions sessions(args);
+  QKV_RETURN_IF_ERROR(pass.plan.make(*state_, args, sessions.any() ? sessions[0]->caches_ : nullptr,
                                      workspace.threads()));
   pass.needs = needs_of(*state_, args, workspace.threads());
   pass.needs.every_row = pass.needs.every_row || pass.every_row;
   QKV_RETURN_IF_ERROR(workspace.begin(capped_sum({pass.needs.total(), pass.own})));
-  return args.session
-             ? args.session->make_room(args.session->caches_, pass.before + pass.needs.length)
-             : Status{};
+  return make_room(args, workspace);
+}
+
+/// Room for the tokens of a call in all sessions, or in none. In a workspace that has begun, of which nothing is taken yet.
+Status LanguageModel::make_room(const ForwardArgs& args, Workspace& workspace) const noexcept {
+  const CallSessions sessions(args);
+  if (!sessions.any()) {
+    return {};
+  }
+  const std::size_t mark = workspace.mark();
+  auto* const rooms = workspace.take_as<Index>(static_cast<std::size_t>(sessions.sets()));
+  workspace.rewind(mark);
+  for (Index set = 0; set < sessions.sets(); ++set) {
+    ModelSession& session = *sessions[set];
+    rooms[set] = KvCacheAccess::room(session.caches_[0]);
+    const Status status = session.make_room(session.caches_, session.length() + args.ids.extent(1));
+    if (!status.ok()) {
+      for (Index grown = 0; grown < set; ++grown) {
+        for (Index n = 0; n < sessions[grown]->layers_; ++n) {
+          KvCacheAccess::shrink_to(sessions[grown]->caches_[n], rooms[grown]);
+        }
+      }
+      return status;
+    }
+  }
+  return {};
 }
 
 void LanguageModel::run(const ForwardArgs& args, Workspace& workspace,

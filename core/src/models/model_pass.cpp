@@ -56,6 +56,7 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
     : state_(state),
       c_(state.config),
       args_(args),
+      sessions_(args),
       needs_(needs),
       plan_(plan),
       sites_(args, needs.length, needs.keys_read),
@@ -82,7 +83,7 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       values_(workspace.take(needs.values)),
       entropy_(workspace.take(needs.entropy)) {
   sites_.memory = workspace.take(needs.changes);
-  plan_.take(needs.piece, workspace);
+  plan_.take(needs.piece, sessions_, workspace);
   mark_ = workspace.mark();
 }
 
@@ -155,19 +156,23 @@ void ModelPass::embed(const ModelPiece& piece) noexcept {
 }
 
 void ModelPass::add_positions(const ModelPiece& piece) noexcept {
-  const Index first = piece.before + piece.begin;
   const Index elements = piece.tokens() * c_.d_model;
   const float* positions = nullptr;
-  if (state_.positions.data()) {
-    positions = state_.positions.data() + first * c_.d_model;
-  } else if (c_.positions == ModelPositions::kSinusoidal) {
-    // The lengths that are allowed end below the positions that it refuses.
-    const Status made =
-        sinusoidal_encoding(*state_.kernels, {a_, {piece.tokens(), c_.d_model}}, first, {});
-    positions = made.ok() ? a_ : nullptr;
-  }
-  for (Index b = 0; positions && b < needs_.batch; ++b) {
-    add(x_ + b * elements, positions, elements);
+  for (Index b = 0; b < needs_.batch; ++b) {
+    const Index set = plan_.set_of(b);
+    const Index first = plan_.before(set) + piece.begin;
+    if (state_.positions.data()) {
+      positions = state_.positions.data() + first * c_.d_model;
+    } else if (c_.positions == ModelPositions::kSinusoidal &&
+               (b == 0 || set != plan_.set_of(b - 1))) {
+      // The lengths that are allowed end below the positions that it refuses.
+      const Status made =
+          sinusoidal_encoding(*state_.kernels, {a_, {piece.tokens(), c_.d_model}}, first, {});
+      positions = made.ok() ? a_ : nullptr;
+    }
+    if (positions) {
+      add(x_ + b * elements, positions, elements);
+    }
   }
 }
 
@@ -232,8 +237,22 @@ void ModelPass::attend(Index n, const PassHeads& heads) noexcept {
     attend_and_read(n, heads);
     return;
   }
-  plan_.attend(heads, state_.layers[n].config.attention, cache(n), {}, workspace_);
-  workspace_.rewind(mark_);
+  for (Index set = 0; set < sessions_.sets(); ++set) {
+    plan_.attend(set_of(heads, set), state_.layers[n].config.attention, cache(n, set), {},
+                 workspace_);
+    workspace_.rewind(mark_);
+  }
+}
+
+PassHeads ModelPass::set_of(const PassHeads& all, Index set) const noexcept {
+  PassHeads some = all;
+  some.set = set;
+  const Index rows = sessions_.rows_of_set();
+  for (TensorView<float>* view : {&some.q, &some.k, &some.v, &some.out}) {
+    view->data = view->at(set * rows);
+    view->shape[0] = rows;
+  }
+  return some;
 }
 
 /// The same, once for each of the arrays of rows of keys that are read, and once without them.
@@ -277,8 +296,11 @@ void ModelPass::cross(Index n, const ModelPiece& piece, const float* x, const Ro
   const auto& maps = state_.layers[n].cross;
   const Index count = rows.count(needs_.batch);
   apply_map(maps.wq, inputs({&maps.wq}, {x, count, c_.d_model}, stream_q_), q_);
-  plan_.attend_source(heads(piece, rows), args_.session->sources_[n], workspace_);
-  workspace_.rewind(mark_);
+  const PassHeads all = heads(piece, rows);
+  for (Index set = 0; set < sessions_.sets(); ++set) {
+    plan_.attend_source(set_of(all, set), sessions_[set]->sources_[n], workspace_);
+    workspace_.rewind(mark_);
+  }
   const Index width = c_.num_heads * c_.d_k;
   apply_map(maps.wo, inputs({&maps.wo}, {o_, count, width}, stream_q_), s_);
 }

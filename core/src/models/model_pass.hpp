@@ -62,9 +62,12 @@ class ModelPass {
                const Rows& rows) noexcept;
   void normalize_heads(const ModelLayer& layer, Index queries, Index keys) noexcept;
   [[nodiscard]] PassHeads heads(const ModelPiece& piece, const Rows& rows) const noexcept;
-  [[nodiscard]] KvCache* cache(Index n) const noexcept {
-    return args_.session ? &args_.session->caches_[n] : nullptr;
+  /// The cache of layer n for a set of rows; null without sessions.
+  [[nodiscard]] KvCache* cache(Index n, Index set = 0) const noexcept {
+    return sessions_.any() ? &sessions_[set]->caches_[n] : nullptr;
   }
+  /// The heads of a set of rows.
+  [[nodiscard]] PassHeads set_of(const PassHeads& all, Index set) const noexcept;
   void attend(Index n, const PassHeads& heads) noexcept;
   void attend_and_read(Index n, const PassHeads& heads) noexcept;
   void cross(Index n, const ModelPiece& piece, const float* x, const Rows& rows) noexcept;
@@ -108,6 +111,7 @@ class ModelPass {
   const ModelState& state_;
   const LanguageModelConfig& c_;
   const LanguageModel::ForwardArgs& args_;
+  CallSessions sessions_;
   const ModelNeeds& needs_;
   PassPlan& plan_;
   PassSites sites_;

@@ -125,7 +125,7 @@ Status ModelSession::make_room(KvCache* caches, Index tokens) noexcept {
         KvCacheAccess::make_room(caches + n, tokens - caches[n].length(), layers_);
     if (!status.ok()) {
       for (Index grown = 0; grown < n; ++grown) {
-        KvCacheAccess::shrink_to(caches[grown], caches[n]);
+        KvCacheAccess::shrink_to(caches[grown], KvCacheAccess::room(caches[n]));
       }
       return status;
     }

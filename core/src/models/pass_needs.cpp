@@ -4,6 +4,7 @@
 
 #include "attention/attention_cut.hpp"
 #include "attention/head_rows.hpp"
+#include "models/call_sessions.hpp"
 #include "models/head_product.hpp"
 #include "models/pass_plan.hpp"
 #include "rows/activation_kernel.hpp"
@@ -14,9 +15,9 @@ namespace {
 
 /// What attention takes of the workspace, whatever the piece: the most of the first and the last, with all rows and with one.
 std::size_t attention_needs(const ModelState& state, const ModelNeeds& needs,
-                            const ModelSession* session, int threads) noexcept {
+                            const CallSessions& sessions, Index set, int threads) noexcept {
   const LanguageModelConfig& c = state.config;
-  const Index before = session ? session->length() : 0;
+  const Index before = sessions.length(set);
   std::size_t most = 0;
   for (Index begin = 0; begin < needs.length; begin += needs.piece) {
     const Index end = std::min(needs.length, begin + needs.piece);
@@ -24,16 +25,16 @@ std::size_t attention_needs(const ModelState& state, const ModelNeeds& needs,
       AttentionPlan plan;
       plan.table = state.kernels;
       plan.threads = threads;
-      plan.shape = {.batch = needs.batch,
+      plan.shape = {.batch = sessions.rows_of_set(),
                     .num_heads = c.num_heads,
                     .num_kv_heads = c.num_kv_heads,
                     .tq = queries,
                     .tk = before + end,
                     .dk = c.d_k,
                     .dv = c.d_k};
-      most = std::max(most, AttentionCut(plan, session != nullptr).total());
+      most = std::max(most, AttentionCut(plan, sessions.any()).total());
       if (c.encoder_layers > 0) {
-        plan.shape.tk = session->source_length();
+        plan.shape.tk = sessions[set]->source_length();
         most = std::max(most, AttentionCut(plan, true).total());
       }
     }
@@ -77,7 +78,8 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   ModelNeeds needs;
   needs.batch = args.ids.extent(0);
   needs.length = args.ids.extent(1);
-  needs.piece = args.session ? std::min(needs.length, kernels::kPieceTokens) : needs.length;
+  const CallSessions sessions(args);
+  needs.piece = sessions.any() ? std::min(needs.length, kernels::kPieceTokens) : needs.length;
   needs.last_logits = args.logits.extent(1) == 1 && needs.length > 1;
   needs.last_hidden = args.hidden.extent(1) == 1 && needs.length > 1;
   needs.every_row = (!args.logits.absent() && !needs.last_logits) ||
@@ -114,8 +116,11 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
     needs.pooled = capped_product(needs.batch, c.d_model);
     needs.every_row = needs.every_row || c.head_pooling != HeadPooling::kLast;
   }
-  needs.rotary = PassPlan::scratch(state, needs.piece);
-  needs.attention = attention_needs(state, needs, args.session, threads);
+  needs.rotary = PassPlan::scratch(state, needs.piece, sessions.sets());
+  for (Index set = 0; set < sessions.sets(); ++set) {
+    needs.attention =
+        std::max(needs.attention, attention_needs(state, needs, sessions, set, threads));
+  }
   add_site_needs(c, args, threads, needs);
   return needs;
 }

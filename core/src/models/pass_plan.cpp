@@ -15,7 +15,7 @@ Status PassPlan::make(const ModelState& state, const LanguageModel::ForwardArgs&
                       KvCache* cache, int threads) noexcept {
   // A model has one set of slopes and one kind of attention; windows and rotations alone differ from layer to layer.
   const LayerAttention& layer = state.layers[0].config.attention;
-  const Index batch = args.ids.extent(0);
+  const Index batch = CallSessions(args).rows_of_set();
   const Index length = args.ids.extent(1);
   state_ = &state;
   for (const ModelLayer& each : state.layers) {
@@ -51,7 +51,7 @@ Status PassPlan::make(const ModelState& state, const LanguageModel::ForwardArgs&
   return plan_attention(kModelForward, *state.kernels, a, attention_);
 }
 
-std::size_t PassPlan::scratch(const ModelState& state, Index tokens) noexcept {
+std::size_t PassPlan::scratch(const ModelState& state, Index tokens, Index sets) noexcept {
   std::array<std::size_t, kRotations> of{};
   for (const ModelLayer& each : state.layers) {
     const LayerAttention& layer = each.config.attention;
@@ -61,36 +61,52 @@ std::size_t PassPlan::scratch(const ModelState& state, Index tokens) noexcept {
           capped_product(2, Workspace::padded(capped_product(tokens, width / 2)));
     }
   }
-  return capped_sum({of[0], of[1]});
+  return capped_sum({capped_product(sets, capped_sum({of[0], of[1]})),
+                     Workspace::padded_as<Index>(capped(sets))});
 }
 
-void PassPlan::take(Index tokens, Workspace& workspace) noexcept {
+void PassPlan::take(Index tokens, const CallSessions& sessions, Workspace& workspace) noexcept {
+  sets_ = sessions.sets();
+  rows_of_set_ = sessions.rows_of_set();
+  most_tokens_ = tokens;
   for (Rotation& each : rotations_) {
-    if (each.plan.kernels) {
+    for (Index set = 0; each.plan.kernels && set < sets_; ++set) {
       each.plan.shape.tokens = tokens;
-      each.rows = take_rows(each.plan, workspace);
+      const RotaryRows rows = take_rows(each.plan, workspace);
+      each.rows = set == 0 ? rows : each.rows;
     }
   }
+  before_ = workspace.take_as<Index>(static_cast<std::size_t>(sets_));
+  for (Index set = 0; set < sets_; ++set) {
+    before_[set] = sessions.length(set);
+  }
+}
+
+RotaryRows PassPlan::rows_of(const Rotation& rotation, Index set) const noexcept {
+  const auto size = static_cast<std::size_t>(most_tokens_ * rotation.plan.pairs());
+  const auto skipped = static_cast<Index>(2 * Workspace::padded(size)) * set;
+  return {rotation.rows.cos + skipped, rotation.rows.sin + skipped};
 }
 
 void PassPlan::begin(const ModelPiece& piece) noexcept {
   piece_ = piece;
   for (Rotation& each : rotations_) {
-    if (each.plan.kernels) {
-      each.plan.options.offset = piece.before + piece.begin;
+    for (Index set = 0; each.plan.kernels && set < sets_; ++set) {
+      each.plan.options.offset = before(set) + piece.begin;
       each.plan.shape.tokens = piece.tokens();
-      fill_angles(each.plan, 0, each.rows);
+      fill_angles(each.plan, 0, rows_of(each, set));
     }
   }
 }
 
-void PassPlan::rotate(const Rotation& by, const TensorView<float>& heads, Index first) noexcept {
+void PassPlan::rotate(const Rotation& by, const TensorView<float>& heads,
+                      Index first) const noexcept {
   RotaryPlan some = by.plan;
   some.shape.tokens = heads.extent(2);
   const Index skipped = first * some.pairs();
-  const RotaryRows rows{by.rows.cos + skipped, by.rows.sin + skipped};
   for (Index b = 0; b < heads.extent(0); ++b) {
-    rotate_heads(some, rows, b, heads, heads);
+    const RotaryRows of_set = rows_of(by, set_of(b));
+    rotate_heads(some, {of_set.cos + skipped, of_set.sin + skipped}, b, heads, heads);
   }
 }
 
@@ -109,9 +125,9 @@ TensorView<const float> PassPlan::relative_bias(const PassHeads& heads) const no
   if (c.relative_buckets == 0) {
     return {};
   }
-  const Index first = piece_.before + piece_.begin + heads.first;
+  const Index first = before(heads.set) + piece_.begin + heads.first;
   TensorView<const float> view(state_->distance_bias.data() + c.max_length - 1 - first,
-                               {1, c.num_heads, heads.q.extent(2), piece_.before + piece_.end});
+                               {1, c.num_heads, heads.q.extent(2), before(heads.set) + piece_.end});
   view.strides = {0, state_->distances(), -1, 1};
   return view;
 }
@@ -145,11 +161,11 @@ void PassPlan::attend(const PassHeads& heads, const LayerAttention& layer, KvCac
   args.options.window_left = layer.window;
   args.options.window_right = layer.window_right;
   args.options.bias = relative_bias(heads);
-  args.options.causal_offset = piece_.before + piece_.begin + heads.first;
+  args.options.causal_offset = before(heads.set) + piece_.begin + heads.first;
   AttentionPlan plan = attention_;
   plan.changes = heads.changes;
   plan.shape.tq = heads.q.extent(2);
-  plan.shape.tk = piece_.before + piece_.end;
+  plan.shape.tk = before(heads.set) + piece_.end;
   run_attention(plan, args, workspace);
 }
 

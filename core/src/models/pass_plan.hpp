@@ -5,6 +5,7 @@
 
 #include "attention/attention_plan.hpp"
 #include "models/call_check.hpp"
+#include "models/call_sessions.hpp"
 #include "models/model_state.hpp"
 #include "positions/rotary_plan.hpp"
 
@@ -21,6 +22,7 @@ struct ModelPiece {
 struct PassHeads {
   TensorView<float> q, k, v, out;
   Index first;                              ///< the token of the piece that the first query is
+  Index set = 0;                            ///< of rows that these are, see CallSessions
   const HeadRowChanges* changes = nullptr;  ///< of rows of attention
 };
 
@@ -33,10 +35,16 @@ class PassPlan {
   Status make(const ModelState& state, const LanguageModel::ForwardArgs& args, KvCache* cache,
               int threads) noexcept;
 
-  /// Floats of workspace for the rotations of a piece of so many tokens.
-  [[nodiscard]] static std::size_t scratch(const ModelState& state, Index tokens) noexcept;
-  /// Takes scratch() floats.
-  void take(Index tokens, Workspace& workspace) noexcept;
+  /// Floats of workspace for the rotations of a piece of so many tokens, of each set of rows.
+  [[nodiscard]] static std::size_t scratch(const ModelState& state, Index tokens,
+                                           Index sets) noexcept;
+  /// Takes scratch() floats, before the sessions become longer.
+  void take(Index tokens, const CallSessions& sessions, Workspace& workspace) noexcept;
+
+  /// Tokens that the session of a set held when the call began.
+  [[nodiscard]] Index before(Index set) const noexcept { return before_[set]; }
+  /// The set of a batch row.
+  [[nodiscard]] Index set_of(Index row) const noexcept { return row / rows_of_set_; }
 
   /// Makes the rotations of a piece, which all its layers read.
   void begin(const ModelPiece& piece) noexcept;
@@ -56,11 +64,16 @@ class PassPlan {
     RotaryPlan plan;
     RotaryRows rows{};
   };
-  static void rotate(const Rotation& by, const TensorView<float>& heads, Index first) noexcept;
+  void rotate(const Rotation& by, const TensorView<float>& heads, Index first) const noexcept;
+  /// The rotations of a set, which follow those of the set before.
+  [[nodiscard]] RotaryRows rows_of(const Rotation& rotation, Index set) const noexcept;
   [[nodiscard]] TensorView<const float> relative_bias(const PassHeads& heads) const noexcept;
 
   const ModelState* state_ = nullptr;
   ModelPiece piece_{};
+  Index sets_ = 1, rows_of_set_ = 1;
+  Index most_tokens_ = 0;    ///< of a piece
+  Index* before_ = nullptr;  ///< of each set
   AttentionArgs attention_args_;
   AttentionPlan attention_;
   std::array<Rotation, kRotations> rotations_;
