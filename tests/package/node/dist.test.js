@@ -60,8 +60,8 @@ const scripts = Object.keys(shipped.programs).filter((name) => name.endsWith('.j
 for (const name of scripts) {
   const script = text(`dist/${name}`);
 
-  test(`dist: ${name} evaluates no text and makes no blobs, which strict policies forbid`, () => {
-    const forbidden = [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /new Blob\b/, /createObjectURL/];
+  test(`dist: ${name} evaluates no text and makes no addresses of blobs, which strict policies forbid`, () => {
+    const forbidden = [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /createObjectURL/];
     for (const word of forbidden) {
       const [found] = word.exec(script) ?? [];
       assert.equal(found, undefined);

@@ -8,7 +8,7 @@ export interface BlockStore {
   /** What has this name; undefined for nothing. */
   get(name: string): Promise<ByteSource | undefined>;
   /** The same as a Blob, which need not be in memory. */
-  blob(name: string): Promise<Blob | undefined>;
+  contents(name: string): Promise<Blob | undefined>;
   put(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Removes what has this name, if anything has. */
   remove(name: string): Promise<void>;

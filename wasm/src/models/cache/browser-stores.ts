@@ -15,7 +15,7 @@ export async function cacheStore(name: string): Promise<BlockStore> {
   const blob = async (key: string): Promise<Blob | undefined> =>
     (await cache.match(host + key))?.blob();
   return {
-    blob,
+    contents: blob,
     async get(key) {
       const found = await blob(key);
       return found && blobSource(key, found);
@@ -75,7 +75,7 @@ export async function opfsStore(name: string): Promise<BlockStore> {
     }
   };
   return {
-    blob,
+    contents: blob,
     async get(key) {
       const found = await blob(key);
       return found && blobSource(key, found);

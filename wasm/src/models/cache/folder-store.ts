@@ -41,12 +41,12 @@ export function folderStore(given: string): BlockStore {
   let written = 0;
   return {
     get: async (name) => ((await isThere(name)) ? openFile(at(name)) : undefined),
-    async blob(name) {
+    async contents(name) {
       if (!(await isThere(name))) return undefined;
       const blobs = nodeModule('node:fs') as Blobs;
       return blobs.openAsBlob
         ? blobs.openAsBlob(at(name))
-        : new Blob([await files.readFile(at(name))]);
+        : new Response(await files.readFile(at(name))).blob();
     },
     async put(name, bytes) {
       await files.mkdir(folder, { recursive: true });

@@ -131,7 +131,7 @@ export class Shelf {
 
   /** The same as a Blob. */
   async blob(key: string, index: number): Promise<Blob | undefined> {
-    return this.#try('cannot be read', (store) => store.blob(blockName(key, index)));
+    return this.#try('cannot be read', (store) => store.contents(blockName(key, index)));
   }
 
   /** Keeps a stretch, and tells whether that could be. */
