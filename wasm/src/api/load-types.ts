@@ -119,7 +119,7 @@ export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'>, FetchOpti
    * checked without.
    */
   sha256?: string | Readonly<Record<string, string>> | undefined;
-  /** Where files of servers are kept: a {@link modelCache}, or its options. Default nowhere. */
+  /** Where files of servers are kept: a `modelCache` of `qkv/models`, or its options. Default nowhere. */
   cache?: ModelCache | ModelCacheOptions | undefined;
 }
 

@@ -277,11 +277,11 @@ export interface AsyncSession extends InWorkerHandle {
   readonly activations?: Activations;
   /** Forgets all tokens from `length` on. @throws as `Session.truncate` */
   truncate(length: number, options?: CallOptions): Promise<void>;
-  /** As {@link Session.remove}. */
+  /** As `Session.remove`. */
   remove(begin: number, end: number, options?: CallOptions): Promise<void>;
-  /** As {@link Session.fork}, in the same worker. */
+  /** As `Session.fork`, in the same worker. */
   fork(options?: CallOptions): Promise<AsyncSession>;
-  /** As {@link Session.save}. */
+  /** As `Session.save`. */
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
 }
 
@@ -562,7 +562,7 @@ export interface AsyncQkv {
   ): Promise<AsyncLanguageModel<Head>>;
 
   /**
-   * A language model in training, in a worker, as {@link TrainQkv.languageModel} makes one on this thread. The workers must be able to
+   * A language model in training, in a worker, as `languageModel` of `qkv/train` makes one on this thread. The workers must be able to
    * train: `init({ train: true })`, or `serve(self, init)` with `init` of `qkv/train` in a worker of yours.
    *
    * @throws {@link QkvError} what that throws, and `unsupported` for workers that cannot train
@@ -572,7 +572,7 @@ export interface AsyncQkv {
     options?: TrainerOptions & PlaceOptions,
   ): Promise<AsyncTrainer<AsyncTrainedModel>>;
   /**
-   * A model in training that reads one sequence and writes another, in a worker, as {@link TrainQkv.seq2seq} makes one on this thread.
+   * A model in training that reads one sequence and writes another, in a worker, as `seq2seq` of `qkv/train` makes one on this thread.
    * @throws {@link QkvError} as `languageModel`
    */
   seq2seq(
