@@ -23,10 +23,11 @@ const hostNames = [
 /** And what these may name besides: the README promises them for somewhat newer browsers. */
 const furtherNames = {
   'inline.js': ['DecompressionStream', 'atob'],
-  'worker.js': ['AbortController', 'Headers', 'structuredClone'],
-  'worker-host.js': ['AbortController', 'Headers'],
+  'worker.js': ['AbortController', 'Headers', 'MessageChannel', 'performance', 'structuredClone'],
+  'worker-host.js': ['AbortController', 'Headers', 'MessageChannel', 'performance'],
   'models.js': ['AbortController', 'atob', 'DOMException', 'MessageChannel', 'performance'],
-  'models-host.js': ['AbortController', 'Headers'],
+  'models-host.js': ['AbortController', 'Headers', 'MessageChannel', 'performance'],
+  'train-host.js': ['AbortController', 'Headers', 'MessageChannel', 'performance'],
 };
 
 const targets = Object.entries(engines).map((engine) => engine.join(''));

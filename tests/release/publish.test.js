@@ -46,7 +46,9 @@ test('package.json: it says what a stranger needs, and nothing that leads nowher
     {
       ...{ name: 'qkv', license: 'MIT', type: 'module' },
       // Scripts of workers: nothing imports anything from them.
-      sideEffects: ['./dist/thread.js', './dist/worker-host.js', './dist/models-host.js'],
+      sideEffects: ['thread', 'worker-host', 'models-host', 'train-host'].map(
+        (name) => `./dist/${name}.js`,
+      ),
     },
   );
   assert.match(engines.node, /^>=\d+\.\d+$/);

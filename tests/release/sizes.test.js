@@ -98,7 +98,7 @@ test('bundlers: the files to copy for workers and threads, and those of a downlo
   const lists = rows.map(([, list]) => list.replaceAll('`', '').split(', '));
   assert.deepEqual(
     lists.map(([script]) => script),
-    ['thread.js', 'worker-host.js', 'models-host.js'],
+    ['thread.js', 'worker-host.js', 'models-host.js', 'train-host.js'],
   );
   for (const list of lists) assert.deepEqual([...list].sort(), [...withImports(list[0])].sort());
   const [, first] = /^\| download \| (.*), then one \.wasm file \|/m.exec(guide);

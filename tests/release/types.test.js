@@ -93,10 +93,12 @@ const exported = {
   './constraints': `Constraint ConstraintRule JsonSchemaOptions QkvError QkvErrorCode jsonSchema regularExpression`,
   './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEmbedOptions AsyncEngineInfo
     AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
-    AsyncOptions AsyncQkv AsyncScoreOptions AsyncSession AsyncSweepOptions AsyncTensor AsyncTransformerBlock CallOptions InWorker InWorkerHandle
-    InWorkerOptions LoadModelOptions ModelSource OptionsInWorker PlaceOptions WorkerModels WorkerPort serve`,
+    AsyncOptions AsyncParameters AsyncQkv AsyncScoreOptions AsyncSeq2Seq AsyncSession AsyncSweepOptions AsyncTensor AsyncTrainedModel
+    AsyncTrainer AsyncTransformerBlock BatchSource CallOptions InWorker InWorkerHandle
+    InWorkerOptions LoadModelOptions ModelSource OptionsInWorker PlaceOptions RunOptions RunReport RunResult WorkerModels WorkerPort serve`,
   './worker-host': '',
   './models-host': '',
+  './train-host': '',
   './thread': '',
 };
 

@@ -55,6 +55,7 @@ const beside = {
   'worker.js': ['./errors.js'],
   'worker-host.js': ['./errors.js', './index.js'],
   'models-host.js': ['./errors.js', './index.js', './models.js'],
+  'train-host.js': ['./errors.js', './models.js', './train.js'],
 };
 const scripts = Object.keys(shipped.programs).filter((name) => name.endsWith('.js'));
 for (const name of scripts) {
@@ -82,6 +83,7 @@ for (const name of scripts) {
 for (const [name, script] of [
   ['worker', 'worker-host'],
   ['worker', 'models-host'],
+  ['worker', 'train-host'],
   ['core', 'thread'],
 ]) {
   test(`dist: ${name}.js names ${script}.js in the words that bundlers follow, once`, () => {
@@ -107,7 +109,7 @@ test('dist: the class of errors is one for all entries but qkv/inline, and a fil
 });
 
 test('dist: the package says which of its files does something when it is loaded', () => {
-  const scripts = ['thread', 'worker-host', 'models-host'].map((name) => `./dist/${name}.js`);
+  const scripts = ['thread', 'worker-host', 'models-host', 'train-host'].map((name) => `./dist/${name}.js`);
   assert.deepEqual(packageJson.sideEffects, scripts);
 });
 

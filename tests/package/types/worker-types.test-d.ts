@@ -2,6 +2,7 @@
 // and a method or option that one of them gets without the other is an error here.
 import type * as main from 'qkv';
 import type * as models from 'qkv/models';
+import type * as train from 'qkv/train';
 import { init, serve, QkvError } from 'qkv/worker';
 import type * as worker from 'qkv/worker';
 import { same, type Same } from './same.js';
@@ -19,7 +20,7 @@ type InWorker<T> = { [K in keyof T]: HandlesOf<T[K]> };
 
 // Every method is there, and no other; what handles can do, too, but for looking into memory.
 type Names<T> = Exclude<keyof T, symbol>;
-same<Same<Names<worker.AsyncQkv>, Names<main.Qkv> | 'loadModel'>>('same');
+same<Same<Names<worker.AsyncQkv>, Names<main.Qkv> | 'loadModel' | 'languageModel' | 'seq2seq'>>('same');
 same<Same<Names<worker.AsyncTensor>, Exclude<Names<main.Tensor>, 'view'> | 'worker'>>('same');
 same<Same<Names<worker.AsyncKvCache>, Names<main.KvCache> | 'worker'>>('same');
 same<Same<Names<worker.AsyncMultiHeadAttention>, Names<main.MultiHeadAttention> | 'worker'>>(
@@ -32,6 +33,15 @@ same<
   >
 >('same');
 same<Same<Names<worker.AsyncSession>, Names<models.Session> | 'worker'>>('same');
+same<
+  Same<
+    Names<worker.AsyncTrainer<worker.AsyncTrainedModel>>,
+    Names<train.Trainer<train.LanguageModel>> | 'run' | 'pause' | 'resume' | 'worker'
+  >
+>('same');
+same<Same<Names<worker.AsyncTrainedModel>, Names<train.LanguageModel>>>('same');
+same<Same<Names<worker.AsyncSeq2Seq>, Names<train.Seq2Seq>>>('same');
+same<Same<Names<worker.AsyncParameters>, Names<train.Parameters>>>('same');
 same<Same<Names<worker.AsyncTransformerBlock>, Names<main.TransformerBlock> | 'worker'>>('same');
 
 // The same options, with handles of a worker, and those of every call.
@@ -40,9 +50,10 @@ same<Same<Own<worker.AsyncAttentionOptions>, Flat<InWorker<main.AttentionOptions
 same<Same<Own<worker.AsyncLayerOptions>, Flat<InWorker<main.LayerOptions>>>>('same');
 same<Same<Own<worker.AsyncBlockOptions>, Flat<InWorker<main.BlockOptions>>>>('same');
 same<Same<keyof worker.CallOptions, CallNames>>('same');
+type StartNames = 'workers' | 'worker' | 'models' | 'train' | 'timeout' | 'signal';
 same<
   Same<
-    Flat<Omit<worker.AsyncInitOptions, 'workers' | 'worker' | 'models' | 'timeout' | 'signal'>>,
+    Flat<Omit<worker.AsyncInitOptions, StartNames>>,
     Flat<main.InitOptions>
   >
 >('same');

@@ -48,13 +48,15 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-for (const [models, script] of [
-  [false, 'worker-host'],
-  [true, 'models-host'],
+for (const [wanted, script] of [
+  [{}, 'worker-host'],
+  [{ models: true }, 'models-host'],
+  [{ train: true }, 'train-host'],
+  [{ models: true, train: true }, 'train-host'],
 ]) {
-  test(`worker: with models ${models}, a moved module asks for ${script} and starts what is named`, async () => {
+  test(`worker: with ${JSON.stringify(wanted)}, a moved module asks for ${script} and starts what is named`, async () => {
     fetched.length = started.length = 0;
-    const engine = await init({ models, timeout: soon });
+    const engine = await init({ ...wanted, timeout: soon });
     const base = pathToFileURL(folder).href;
     assert.deepEqual(fetched, [`${base}/@id/qkv/${script}?url&import`]);
     const address = new URL(`/@fs/elsewhere/${script}.js`, base).href;

@@ -44,9 +44,9 @@ const names = (object) => {
   return [...found].sort();
 };
 
-test('worker: an engine has the methods of one of qkv, loadModel, info, and no others, and they need no `this`', async () => {
+test('worker: an engine has the methods of one of qkv, loadModel, those of trainers, info, and no others, and they need no `this`', async () => {
   const [engine, here] = [await init(), await main.init()];
-  assert.deepEqual(names(engine), [...names(here), 'loadModel'].sort());
+  assert.deepEqual(names(engine), [...names(here), 'languageModel', 'loadModel', 'seq2seq'].sort());
   assert.equal(Object.prototype.toString.call(engine), '[object AsyncQkv]');
   assert.equal(typeof engine[asyncDispose], 'function');
   const taken = Object.fromEntries(names(engine).map((name) => [name, engine[name]]));

@@ -82,7 +82,7 @@ export class Training {
     }
     throw new QkvError(
       'invalid_argument',
-      `worker: ${describe(method)} is no method of the model of this trainer`,
+      `worker: ${describe(method)} is no method of the model of this trainer, expected one of ${trainedModelMethods.join(', ')}`,
     );
   }
 
