@@ -1,4 +1,4 @@
-// What stays in the browser from one visit to the next: vectors in IndexedDB, files of models in the Cache API.
+// Vectors that stay in the browser from one visit to the next, in IndexedDB.
 
 const done = (request) =>
   new Promise((resolve, reject) => {
@@ -27,15 +27,4 @@ export async function keptVectors(model, texts) {
 export async function keepVectors(model, texts, all) {
   const vectors = await store('readwrite');
   await Promise.all(texts.map((text, i) => done(vectors.put(all[i], keyOf(model, text)))));
-}
-
-/** A file, which is fetched once. */
-export async function keptFile(address, signal) {
-  const files = await caches.open('qkv-search');
-  const known = await files.match(address);
-  if (known) return known;
-  const answer = await fetch(address, { signal });
-  if (!answer.ok) throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
-  await files.put(address, answer.clone());
-  return answer;
 }

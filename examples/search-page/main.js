@@ -1,7 +1,7 @@
 // The page: finds the sentences that are nearest to a query. Vectors are computed in a worker, and only those that are not kept.
 import { nearest } from 'qkv/models';
 import { init } from 'qkv/worker';
-import { keepVectors, keptFile, keptVectors } from './kept.js';
+import { keepVectors, keptVectors } from './kept.js';
 
 const ids = ['model', 'text', 'search', 'query', 'status', 'found'];
 const [address, text, search, query, status, found] = ids.map((id) => document.getElementById(id));
@@ -9,20 +9,22 @@ const [address, text, search, query, status, found] = ids.map((id) => document.g
 let loaded = { at: '', model: undefined }; // the last model, in its worker
 let latest = new AbortController();
 
-/** The model at an address, loaded when its first vector is computed. */
+/** An encoder of a hub: its name there, or the address of its page. */
+function placeOf(given) {
+  if (/^hub:/i.test(given)) return [given, {}];
+  const { origin, pathname } = new URL(given);
+  return [`hub:${pathname.replace(/^\/|\/$/g, '')}`, { hub: { host: origin } }];
+}
+
+/** The model at an address, loaded when its first vector is computed. Its files stay in the Cache API of the browser. */
 async function modelAt(at, signal) {
   if (loaded.at === at) return loaded.model;
-  status.value = 'loading the model';
-  const file = (name) => keptFile(`${at}/${name}`, signal);
-  const json = (name) => file(name).then((answer) => answer.json());
-  const [config, tokenizer, weights, pooling] = await Promise.all([
-    json('config.json'),
-    json('tokenizer.json'),
-    file('model.safetensors').then((answer) => answer.blob()),
-    json('1_Pooling/config.json').catch(() => undefined), // encoders of sentence-transformers have it
-  ]);
+  const onProgress = ({ file, loaded, total }) =>
+    (status.value = `${file}: ${Math.round((100 * loaded) / total)} %`);
+  const [source, options] = placeOf(at);
   const engine = await init({ models: true });
-  const model = await engine.loadModel({ config, tokenizer, weights, pooling }, { signal });
+  const all = { ...options, cache: { name: 'search-page' }, signal, onProgress };
+  const model = await engine.loadModel(source, all);
   await loaded.model?.dispose();
   loaded = { at, model };
   return model;
@@ -50,7 +52,7 @@ async function find() {
   const { signal } = latest;
   const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text.value);
   const sentences = Array.from(segments, ({ segment }) => segment.trim()).filter(Boolean);
-  const at = new URL(address.value.replace(/\/+$/, ''), document.baseURI).href;
+  const at = address.value.trim();
   const asked = query.value.trim();
   const { vectors, computed } = await vectorsOf([asked, ...sentences], at, signal);
   signal.throwIfAborted();

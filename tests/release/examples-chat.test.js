@@ -7,26 +7,11 @@ import { violations } from '../page/support/panel.js';
 import { packageJson, text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { until } from '../support/js/patience.js';
-import { serve } from '../support/js/server.js';
 import { replaced } from './consumers/stranger.js';
 import { openTab, testIn } from './example-tabs.js';
 import { commands, installExamples, viteProject } from './examples.js';
+import { listingOf, serveHub } from './hub.js';
 import { alphabet, talker } from './talker.js';
-
-/** A hub with one model, qkv/talker, of another origin, as hubs are. */
-function serveHub(files) {
-  const sha = '0123456789abcdef'.repeat(3).slice(0, 40);
-  const siblings = Object.keys(files).map((rfilename) => ({ rfilename }));
-  return serve((path) => {
-    const isListing = path === '/api/models/qkv/talker/revision/main';
-    const file = isListing
-      ? { sha, siblings }
-      : files[path.replace(`/qkv/talker/resolve/${sha}/`, '')];
-    const body = file instanceof Uint8Array ? file : JSON.stringify(file);
-    const headers = { 'access-control-allow-origin': '*' };
-    return file ? { headers, body } : { status: 404, headers };
-  });
-}
 
 let installed;
 let site;
@@ -38,7 +23,7 @@ before(async () => {
   await installed.inProject(...replaced(run, 'run dev', 'run build').split(' '));
   const served = { host: '127.0.0.1', port: 0 };
   site = await preview({ root, logLevel: 'error', preview: served });
-  hub = await serveHub(talker());
+  hub = await serveHub('qkv/talker', talker());
 });
 after(async () => {
   await site?.close();
@@ -110,7 +95,7 @@ async function talk(browser) {
   await tab.reload();
   hub.requests.length = 0;
   const { status } = await loads();
-  assert.deepEqual(hub.requests, ['/api/models/qkv/talker/revision/main'], 'all else was kept');
+  assert.deepEqual(hub.requests, [listingOf('qkv/talker')], 'all else was kept');
   complaints.splice(0); // the browser's own, of what is not there
   const cores = await tab.evaluate(() => Math.min(64, navigator.hardwareConcurrency));
   assert.match(status, /talker: 62,\d+ parameters, 0\.3 MB, threads: \d+$/);

@@ -9,10 +9,11 @@ import { violations } from '../page/support/panel.js';
 import { text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { until } from '../support/js/patience.js';
-import { folder, serve } from '../support/js/server.js';
+import { folder } from '../support/js/server.js';
 import { encoder, ofHub, sentences, wordTokenizer } from './encoder.js';
 import { openTab, testIn } from './example-tabs.js';
 import { installExamples, replacements } from './examples.js';
+import { listingOf, serveHub } from './hub.js';
 
 const { config, tensors } = encoder();
 const weights = safetensors(tensors);
@@ -25,6 +26,7 @@ const files = {
   ...{ 'config.json': config, 'model.safetensors': weights, ...wordTokenizer },
   '1_Pooling/config.json': { word_embedding_dimension: 64, pooling_mode_mean_tokens: true },
 };
+const listing = listingOf('qkv/encoder');
 const page = 'examples/search-page/index.html';
 let installed;
 let server;
@@ -36,11 +38,7 @@ before(async () => {
     text(page).replaceAll(here, () => there),
   );
   const own = folder(installed.project);
-  server = await serve((path) => {
-    const file = files[path.replace('/encoder/', '')];
-    if (!file) return own(path.replace(/\/$/, '/index.html'));
-    return { body: file instanceof Uint8Array ? file : JSON.stringify(file) };
-  });
+  server = await serveHub('qkv/encoder', files, (path) => own(path.replace(/\/$/, '/index.html')));
 });
 after(async () => {
   await server?.close();
@@ -67,10 +65,11 @@ async function use(browser) {
     await fill('query', query);
     await tab.keyboard.press('Enter');
     const status = `${text.length} sentences; vectors computed: ${computed}, kept from before: ${kept}`;
-    const said = () => tab.evaluate(() => document.getElementById('status').value);
+    let said;
     await until(
-      async () => (await said()) === status,
-      async () => `${await said()}; not ${status}`,
+      async () =>
+        (said = await tab.evaluate(() => document.getElementById('status').value)) === status,
+      () => `${said}; not ${status}`,
     );
     const found = await tab.evaluate(() =>
       Array.from(document.querySelectorAll('#found li'), (line) =>
@@ -84,19 +83,19 @@ async function use(browser) {
     );
     for (const [i, [cosine]] of found.entries())
       assert.ok(Math.abs(cosine - should[i][0]) < 6e-4, `${cosine}, ${should[i]}`);
-    return server.requests.filter((path) => path.startsWith('/encoder/')).sort();
+    return server.requests.filter((path) => path.includes('/qkv/encoder/')).sort();
   };
   const visit = async () => {
-    await fill('model', `${server.url}/encoder/`);
+    await fill('model', `${server.url}/qkv/encoder`);
     await fill('text', sentences.join(' '));
   };
   const count = sentences.length;
-  const needed = ['1_Pooling/config.json', 'config.json', 'model.safetensors', 'tokenizer.json'];
   await visit();
   const first = await searches('the dog in the park', count + 1, 0);
+  assert.equal(first[0], listing);
   assert.deepEqual(
-    first,
-    needed.map((name) => `/encoder/${name}`),
+    first.slice(1).map((path) => path.replace(/.*\/resolve\/\w+\//, '')),
+    Object.keys(files).sort(),
   );
   assert.deepEqual(await searches('a cat', 1, count), [], 'the model is there');
   if (browser.contexts) assert.deepEqual(await violations(tab), []);
@@ -108,20 +107,20 @@ async function use(browser) {
     performance.getEntriesByType('resource').map((e) => e.name),
   );
   assert.ok(!running.some((name) => /\.wasm|models-host/.test(name)), `${running}`);
-  assert.deepEqual(await searches('the park', 1, count), [], 'the model was kept');
+  assert.deepEqual(await searches('the park', 1, count), [listing], 'the model was kept');
   const more = [...sentences, 'The cat sleeps.'];
   await fill('text', more.join(' '));
   assert.deepEqual(await searches('the park', 1, count + 1, more), []);
   assert.deepEqual(complaints, []);
 
-  await fill('model', `${server.url}/nowhere`);
+  await fill('model', `${server.url}/qkv/nothing`);
   await tab.keyboard.press('Tab');
   await fill('query', 'the dog');
   await tab.keyboard.press('Enter');
   await until(
     () =>
       tab.evaluate(() =>
-        /^failed: .*nowhere\/config\.json: 404/.test(document.getElementById('status').value),
+        /^failed: .*hub:qkv\/nothing has no /.test(document.getElementById('status').value),
       ),
     () => 'a model that is not there',
   );
