@@ -1,5 +1,6 @@
 // Language models for inference: their arrays, sessions, and one crossing for each pass.
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -21,6 +22,32 @@ TensorView<double> doubles_in(const Array<float>& words,
                               std::initializer_list<Index> shape) noexcept {
   return {reinterpret_cast<double*>(words.view().data), shape};
 }
+
+/// Sessions whose addresses are listed.
+class ListedSessions {
+ public:
+  explicit ListedSessions(const TensorView<const std::int32_t>& addresses) noexcept
+      : list_(addresses.absent() ? 0 : addresses.size()) {
+    for (std::size_t i = 0; list_.made() && i < list_.list().size(); ++i) {
+      list_.list()[i] = session_of(conversation(addresses, i));
+    }
+  }
+  static Conversation* conversation(const TensorView<const std::int32_t>& addresses,
+                                    std::size_t i) noexcept {
+    return pointer<Conversation>(static_cast<Address>(addresses.data[i]));
+  }
+  [[nodiscard]] bool made() const noexcept { return list_.made(); }
+  [[nodiscard]] static Status refusal() noexcept {
+    return Status::error(StatusCode::kOutOfMemory,
+                         "out of memory: the sessions of a pass could not be listed");
+  }
+  [[nodiscard]] std::span<ModelSession* const> list() const noexcept {
+    return {list_.list().data(), list_.list().size()};
+  }
+
+ private:
+  Made<ModelSession*> list_;
+};
 
 SamplingOptions sampling_options(const SamplingFields& given) noexcept {
   return {.temperature = static_cast<float>(given.temperature),
@@ -119,10 +146,15 @@ Status finishModel(const FinishModelFields& given) noexcept { return given.model
 
 Status forwardModel(const ForwardModelFields& given) noexcept {
   Sites sites(given.sites);
+  const ListedSessions sessions(given.sessions);
+  if (!sessions.made()) {
+    return sessions.refusal();
+  }
   LanguageModel::ForwardArgs args{.ids = given.ids,
                                   .token_types = given.token_types,
                                   .key_lengths = given.key_lengths,
                                   .session = session_of(given.session),
+                                  .sessions = sessions.list(),
                                   .logits = given.logits,
                                   .hidden = given.hidden,
                                   .surprisal = given.surprisal,
@@ -184,6 +216,96 @@ Status generateToken(const GenerateTokenFields& given) noexcept {
     return shortened.ok() ? status : shortened;
   }
   return {};
+}
+
+namespace {
+
+/// Part [begin, end) of a list of all rows; absent if it is empty.
+template <class T>
+TensorView<T> part_of(const TensorView<T>& all, Index begin, Index end) noexcept {
+  return begin < end ? TensorView<T>(all.data + begin, {end - begin}) : TensorView<T>();
+}
+/// Row b of a table; absent without one.
+template <class T>
+TensorView<T> row_of(const TensorView<T>& table, Index b) noexcept {
+  const Index width = table.extent(1);
+  return table.absent() || width == 0 ? TensorView<T>()
+                                      : TensorView<T>(table.data + b * width, {width});
+}
+
+/// Chooses the token of row b from its logits.
+Status choose_row(const GenerateTokensFields& given, Index b,
+                  const TensorView<const float>& logits) noexcept {
+  constexpr Index kNumbers = 9;
+  const TensorView<const float> words = given.sampling;
+  double n[kNumbers];
+  std::memcpy(n, words.data + 2 * kNumbers * b, sizeof n);
+  const TensorView<const std::int32_t> seen_ends = given.seen_ends;
+  const TensorView<const std::int32_t> bias_ends = given.bias_ends;
+  const auto begin = [b](const TensorView<const std::int32_t>& ends) {
+    return b > 0 ? Index{ends.data[b - 1]} : Index{0};
+  };
+  const TensorView<float> top_ids = row_of(given.top_ids.view(), b);
+  SampledToken token;
+  SamplingArgs args{.logits = logits,
+                    .seen = part_of(given.seen.view(), begin(seen_ends), seen_ends.data[b]),
+                    .options = {.temperature = static_cast<float>(n[0]),
+                                .top_k = static_cast<Index>(n[1]),
+                                .top_p = static_cast<float>(n[2]),
+                                .min_p = static_cast<float>(n[3]),
+                                .repetition_penalty = static_cast<float>(n[4]),
+                                .frequency_penalty = static_cast<float>(n[5]),
+                                .presence_penalty = static_cast<float>(n[6]),
+                                .seed = static_cast<std::uint64_t>(n[7]),
+                                .step = static_cast<std::uint64_t>(n[8])},
+                    .bias_ids = part_of(given.bias_ids.view(), begin(bias_ends), bias_ends.data[b]),
+                    .biases = part_of(given.biases.view(), begin(bias_ends), bias_ends.data[b]),
+                    .allowed = row_of(given.allowed.view(), b),
+                    .top_log_probabilities = row_of(given.top_log_probabilities.view(), b)};
+  if (!top_ids.absent()) {
+    args.top_ids = {reinterpret_cast<std::int32_t*>(top_ids.data), {top_ids.extent(0)}};
+  }
+  const Status status = sample(args, scratch(), token);
+  if (status.ok()) {
+    const double found[] = {static_cast<double>(token.id),
+                            static_cast<double>(token.log_probability)};
+    std::memcpy(given.found.view().data + 4 * b, found, sizeof found);
+  }
+  return status;
+}
+
+}  // namespace
+
+Status generateTokens(const GenerateTokensFields& given) noexcept {
+  const ListedSessions sessions(given.sessions);
+  if (!sessions.made()) {
+    return ListedSessions::refusal();
+  }
+  const Index batch = given.ids.view().extent(0);
+  const Index vocabulary = given.model->config().vocabulary;
+  // The logits of all rows, in the memory of the first session.
+  AlignedBuffer& buffer = ListedSessions::conversation(given.sessions, 0)->logits;
+  if (Status status = buffer.reserve(static_cast<std::size_t>(batch * vocabulary)); !status.ok()) {
+    return status;
+  }
+  float* const logits = buffer.data();
+  Status status = given.model->forward(
+      {.ids = given.ids, .sessions = sessions.list(), .logits = {logits, {batch, 1, vocabulary}}},
+      scratch());
+  if (!status.ok()) {
+    return status;
+  }
+  for (Index b = 0; status.ok() && b < batch; ++b) {
+    status = choose_row(given, b, {logits + b * vocabulary, {vocabulary}});
+  }
+  if (!status.ok()) {
+    // All sessions are as they were.
+    for (ModelSession* session : sessions.list()) {
+      const Status shortened = session->truncate(session->length() - given.ids.view().extent(1));
+      status = shortened.ok() ? status : shortened;
+    }
+  }
+  return status;
 }
 
 Status sampleToken(const SampleTokenFields& given) noexcept {

@@ -182,6 +182,8 @@ export const operators = /** @type {const} */ ({
       tokenTypes: 'ints',
       keyLengths: 'ints',
       session: { object: 'Conversation' },
+      // In its place the addresses of sessions, one for each row.
+      sessions: 'ints',
       logits: 'results',
       hidden: 'results',
       surprisal: 'results',
@@ -230,6 +232,27 @@ export const operators = /** @type {const} */ ({
       sites: { group: 'modelSites' },
       sampling: { group: 'sampling' },
       choice: { group: 'choice' },
+      found: 'results',
+    },
+  },
+  // A pass for several sessions of one row each, and a token for each of them. `sessions` has their addresses. Of each row
+  // `sampling` has the numbers of the group of this name as float64, two words each, in its order; `seen`, `biasIds` and
+  // `biases` have the lists of all rows one after another, up to `seenEnds` and `biasEnds`; `allowed` has a row of words for
+  // each, `topIds` and `topLogProbabilities` likewise. Of each the token and the logarithm of its probability are found.
+  generateTokens: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      ids: 'ints',
+      sessions: 'ints',
+      sampling: 'floats',
+      seen: 'ints',
+      seenEnds: 'ints',
+      biasIds: 'ints',
+      biases: 'floats',
+      biasEnds: 'ints',
+      allowed: 'ints',
+      topIds: 'results',
+      topLogProbabilities: 'results',
       found: 'results',
     },
   },
