@@ -13,6 +13,7 @@ export const documents = [
   'wasm/docs/spectra.md',
   'wasm/docs/training.md',
   'wasm/docs/models.md',
+  'wasm/docs/model-files.md',
   'wasm/docs/constraints.md',
   'wasm/docs/microscope.md',
   'wasm/docs/circuit.md',
