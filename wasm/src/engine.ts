@@ -38,14 +38,22 @@ export type MoreOperators = Readonly<
 
 /** The operators for callers: functions that need no `this`, and refuse once the instance has ended. */
 function bind(instance: Instance, all: MoreOperators): Methods {
-  const bound: Partial<Record<string, (...args: unknown[]) => unknown>> = {};
-  for (const [name, operator] of Object.entries(all)) {
-    bound[name] = (...args) => {
-      instance.raw(name);
-      return (operator as Method)(instance, ...args);
-    };
-  }
+  const bound: Partial<Record<string, object>> = {};
+  for (const [name, operator] of Object.entries(all))
+    bound[name] = bindOne(instance, name, operator);
   return bound as unknown as Methods;
+}
+
+/** One of them, with the operators that are its properties. */
+function bindOne(instance: Instance, name: string, operator: MoreOperators[string]): object {
+  const bound = (...args: unknown[]): unknown => {
+    instance.raw(name);
+    return (operator as Method)(instance, ...args);
+  };
+  for (const [part, other] of Object.entries(operator) as [string, MoreOperators[string]][]) {
+    Object.defineProperty(bound, part, { value: bindOne(instance, `${name}.${part}`, other) });
+  }
+  return bound;
 }
 
 /** With `more` operators than those of `Qkv`, or these alone. `onDispose` is called once, by the first dispose(). */

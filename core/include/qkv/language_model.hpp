@@ -18,6 +18,7 @@
 
 namespace qkv {
 
+struct ModelAccess;
 struct ModelState;
 struct RunningPass;
 
@@ -279,6 +280,7 @@ class LanguageModel {
 
  private:
   friend class ModelSession;
+  friend struct ModelAccess;
   Status check(const ForwardArgs& args) const noexcept;
   Status make_room(const ForwardArgs& args, Workspace& workspace) const noexcept;
   Status check_session(const char* caller, const ModelSession& session) const noexcept;

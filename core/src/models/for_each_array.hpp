@@ -19,6 +19,7 @@ enum class ArrayRole : std::uint8_t {
   kEmbedding,  ///< a table of which tokens read rows
   kGain,
   kBias,
+  kDelta,  ///< a matrix that begins at 0, so that what it is added to begins as it is
 };
 
 /// A linear map, [in, out], and the bias that it may have.

@@ -123,4 +123,12 @@ struct ModelState {
   }
 };
 
+/// For those who read the arrays of a model where they are.
+struct ModelAccess {
+  /// What a model holds, for as long as there is one: where it is does not change when the model is moved. Null if it is empty.
+  [[nodiscard]] static const ModelState* state_of(const LanguageModel& model) noexcept {
+    return model.state_;
+  }
+};
+
 }  // namespace qkv

@@ -121,6 +121,10 @@ std::size_t row_floats(const RowQuantizer& quantizer, Index width) noexcept {
 
 }  // namespace
 
+bool reads_quantized_rows(const KernelTable& table, const PackedLinear& map) noexcept {
+  return format_of(table, map.format).rows != RowKind::kFloats;
+}
+
 void RowKinds::add(const KernelTable& table, const PackedLinear& map) noexcept {
   const RowKind kind = format_of(table, map.format).rows;
   if (kind != RowKind::kFloats) {

@@ -371,50 +371,57 @@ struct Floats {
   Index count;
 };
 
-/// A column of large blocks, from its beginning.
-void read_large(const PanelFormat& format, NumberType type, PanelPart part,
-                const Floats& to) noexcept {
+/// Inputs [part.first, part.first + part.count) of a column of large blocks.
+void read_large(const PanelFormat& format, NumberType type, PanelPart part, float* to) noexcept {
   const BlockType& blocks = *block_type(type);
-  for (; part.first < to.count; part.first += blocks.inputs) {
+  const Index begin = part.first;
+  const Index end = begin + part.count;
+  for (Index first = begin; first < end;) {
+    part.first = first / blocks.inputs * blocks.inputs;
     std::byte block[kLargeBytes];
     format.take_large(part, block);
-    const Index end = std::min(to.count, part.first + blocks.inputs);
-    for (Index first = part.first; first < end; first += kRunInputs) {
+    const Index last = std::min(end, part.first + blocks.inputs);
+    for (; first < last; first += kRunInputs) {
       NumberRun run{};
       blocks.read(block, (first - part.first) / kRunInputs, run);
       // What was kept is finite.
       float whole[kRunInputs];
       static_cast<void>(to_floats(run, whole));
-      std::copy_n(whole, std::min(kRunInputs, end - first), to.at + first);
+      std::copy_n(whole, std::min(kRunInputs, last - first), to + (first - begin));
     }
   }
 }
 
 }  // namespace
 
-void read_column(const KernelTable& table, const PackedLinear& packed, Index column,
+void read_inputs(const KernelTable& table, const PackedLinear& packed, const ColumnPart& of,
                  float* to) noexcept {
   const PanelFormat& format = format_of(table, packed.format);
-  PanelPart part = part_of(table, packed, column);
+  PanelPart part = part_of(table, packed, of.column);
+  part.first = of.first;
+  part.count = of.count;
   if (format.keep_large) {
-    return read_large(format, stored_type(packed.format), part, {to, packed.in});
+    return read_large(format, stored_type(packed.format), part, to);
   }
   if (format.bits == 0) {
-    part.count = packed.in;
     format.read(part, to);
     return;
   }
-  for (; part.first < packed.in; part.first += kBlock) {
+  for (; part.first < of.first + of.count; part.first += kBlock, to += kBlock) {
     CodedBlock block{};
     format.take(part, block);
     const float scale = from_f16(block.scale);
     const float offset = format.bits == 8 ? -0.0F : from_f16(block.offset);
-    const Index count = std::min(kBlock, packed.in - part.first);
+    const Index count = std::min(kBlock, of.first + of.count - part.first);
     for (Index i = 0; i < count; ++i) {
-      to[part.first + i] =
-          scale * static_cast<float>(kernels::number_of(block, i, format.bits)) + offset;
+      to[i] = scale * static_cast<float>(kernels::number_of(block, i, format.bits)) + offset;
     }
   }
+}
+
+void read_column(const KernelTable& table, const PackedLinear& packed, Index column,
+                 float* to) noexcept {
+  read_inputs(table, packed, {column, 0, packed.in}, to);
 }
 
 namespace {

@@ -57,6 +57,14 @@ struct FileRows {
 void read_column(const kernels::KernelTable& table, const PackedLinear& packed, Index column,
                  float* to) noexcept;
 
+/// Inputs [first, first + count) of a column; `first` a multiple of 32.
+struct ColumnPart {
+  Index column, first, count;
+};
+/// The weights of a part of an output, as read_column() has them.
+void read_inputs(const kernels::KernelTable& table, const PackedLinear& packed,
+                 const ColumnPart& of, float* to) noexcept;
+
 /// The same as they are kept, in the type that kStoredTypes has for the format: row_bytes() of `in` numbers.
 void store_column(const kernels::KernelTable& table, const PackedLinear& packed, Index column,
                   std::byte* to) noexcept;

@@ -138,6 +138,16 @@ Status differentiate(Setting<Of>& p) {
 }
 
 template <class Of>
+Status accumulate(Setting<Of>& p) {
+  train::Evaluation found;
+  const Status status = p.trainer.accumulate(p.rows.view(), p.workspace, found);
+  if (status.ok()) {
+    keep(found, p.written);
+  }
+  return status;
+}
+
+template <class Of>
 Status step(Setting<Of>& p) {
   train::StepResult result;
   const Status status = p.trainer.step(p.rows.view(), p.workspace, result);
@@ -204,6 +214,7 @@ TEST_CASE("out of memory: every request of every call of a trainer may fail",
     requests += require_survives<Of>(of, "step", step<Of>);
     requests += require_survives<Of>(of, "differentiate", differentiate<Of>);
     requests += require_survives<Of>(of, "evaluate", evaluate<Of>);
+    requests += require_survives<Of>(of, "accumulate", accumulate<Of>);
     requests += require_survives<Of>(of, "forward", forward<Of>);
     requests += require_survives<Of>(of, "forward with readings", read);
   });

@@ -582,5 +582,64 @@ TEST_CASE("Seq2SeqTrainer: forty steps give one hash where arithmetic has two ro
   }
 }
 
+/// Rows [first, first + count) of others.
+template <class Of>
+typename Of::Batch rows_of(const typename Of::Batch& all, Index first, Index count) {
+  const auto part = [&](TensorView<const std::int32_t> view) {
+    view.data += first * view.strides[0];
+    view.shape[0] = count;
+    return view;
+  };
+  typename Of::Batch made = all;
+  made.tokens.ids = part(all.tokens.ids);
+  made.targets = part(all.targets);
+  if constexpr (requires { made.tokens.source; }) {
+    made.tokens.source = part(all.tokens.source);
+    made.tokens.source_lengths = part(all.tokens.source_lengths);
+  }
+  return made;
+}
+
+TEST_CASE("trainers: a step over several batches is one over all of their rows", "[train]") {
+  for_each_trainer([](const auto& of) {
+    using Of = std::decay_t<decltype(of)>;
+    CAPTURE(of.name);
+    train::TrainerOptions options;
+    options.deviation = 0.2F;
+    Workspace workspace;
+    const typename Of::Rows rows(6, 7, 3);
+    auto whole = make_trainer(of, options);
+    auto parts = make_trainer(of, options);
+    train::StepResult expected;
+    train::StepResult found;
+    train::Evaluation of_part;
+    for (int step = 0; step < 2; ++step) {
+      require_ok(whole.step(rows.view(), workspace, expected));
+      require_ok(parts.accumulate(rows_of<Of>(rows.view(), 0, 1), workspace, of_part));
+      require_ok(parts.accumulate(rows_of<Of>(rows.view(), 1, 3), workspace, of_part));
+      require_ok(parts.step(rows_of<Of>(rows.view(), 4, 2), workspace, found));
+      CHECK(found.step == step + 1);
+      CHECK(found.before.counted == expected.before.counted);
+      CHECK(std::abs(found.before.loss - expected.before.loss) < 1e-5);
+      CHECK(std::abs(found.before.accuracy - expected.before.accuracy) < 1e-12);
+      CHECK(std::abs(found.gradient_norm / expected.gradient_norm - 1.0) < 1e-4);
+      const std::vector<float> exact = gradients_of(whole);
+      const std::vector<float> summed = gradients_of(parts);
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        // Sums of some dozen terms in another order, of weights that have been rounded otherwise.
+        REQUIRE(std::abs(exact[i] - summed[i]) < 2e-4F);
+      }
+    }
+    // What was added is forgotten when a run is resumed elsewhere.
+    auto forgetting = make_trainer(of, options);
+    require_ok(forgetting.accumulate(rows_of<Of>(rows.view(), 0, 1), workspace, of_part));
+    require_ok(forgetting.set_steps(0));
+    auto fresh = make_trainer(of, options);
+    require_ok(forgetting.step(rows.view(), workspace, found));
+    require_ok(fresh.step(rows.view(), workspace, expected));
+    CHECK(first_difference(state_of(fresh), state_of(forgetting)) == "");
+  });
+}
+
 }  // namespace
 }  // namespace qkv::test::trainer_test

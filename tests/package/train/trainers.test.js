@@ -147,6 +147,22 @@ describe('languageModel', () => {
     });
   }
 
+  test('languageModel: batches that are accumulated are one batch', () => {
+    const [whole, parts] = [1, 2].map(() => engine.languageModel(config, { deviation: 0.2 }));
+    const { ids, targets } = chains(4, 6, 1);
+    const part = (begin, end) => ({ ids: ids.slice(6 * begin, 6 * end), targets: targets.slice(6 * begin, 6 * end), batch: end - begin }); // prettier-ignore
+    const expected = whole.step({ ids, targets, batch: 4 });
+    const first = parts.accumulate(part(0, 1));
+    assert.deepEqual(Object.keys(first), ['loss', 'accuracy']);
+    const found = parts.step(part(1, 4));
+    assert.equal(found.step, 1);
+    for (const name of ['loss', 'accuracy', 'gradientNorm']) {
+      // Sums of the same terms in another order.
+      assert.ok(Math.abs(found[name] - expected[name]) < 1e-5, `${name}: ${found[name]} for ${expected[name]}`); // prettier-ignore
+    }
+    expectThrows(() => parts.accumulate({ ids: [1], targets: [-1], batch: 1 }), 'Trainer.accumulate', 'out_of_range', 'targets are all -1'); // prettier-ignore
+  });
+
   test('languageModel: types of tokens are refused where there are none, and where they are none', () => {
     const plain = engine.languageModel(config);
     const typed = engine.languageModel({ ...config, tokenTypes: 2 });

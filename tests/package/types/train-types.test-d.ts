@@ -1,7 +1,8 @@
 // The types of qkv/train, checked by the compiler alone: every option, what functions return, and misuse that is refused.
 import type { AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
 import { init, QkvError } from 'qkv/train';
-import type { GruWeights, LanguageModel, Seq2Seq, Seq2SeqConfig, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
+import type { LanguageModel as RunModel } from 'qkv/models';
+import type { GruWeights, LanguageModel, LoraOptions, Seq2Seq, Seq2SeqConfig, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
 import { every } from './same.js';
 
 declare const engine: TrainQkv;
@@ -96,6 +97,21 @@ const prompts = { clean: [1], corrupt: [2], answer: 1, instead: 2 };
 export const grid: NdArray = model.model.attributionPatching({ ...prompts, site: 'z' }).grid;
 // @ts-expect-error no such grid
 model.model.attributionPatching({ ...prompts, site: 'neurons' });
+
+// A model learns on.
+declare const loaded: RunModel;
+const lora = every<LoraOptions>()({
+  rank: 1,
+  alpha: 1,
+  maps: ['wq', 'wGate'] as const,
+  dropout: 0,
+});
+const tuned: Trainer<LanguageModel> = engine.languageModel.from(loaded, { lora, seed: 1 });
+export const whole: Uint8Array = tuned.save({ merged: true });
+// @ts-expect-error no such map
+engine.languageModel.from(loaded, { lora: { maps: ['wx'] } });
+// @ts-expect-error a config is no model
+engine.languageModel.from({ vocabulary: 2 });
 
 // An engine of qkv is not enough.
 declare const plain: Qkv;

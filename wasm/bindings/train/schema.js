@@ -25,6 +25,8 @@ export const groups = /** @type {const} */ ({
   },
   // Rows of 4: site, layer, first row, end of rows. Their arrays are one after another in `read`, as in modelSites.
   siteReads: { reads: 'ints', read: 'results' },
+  // The maps are numbers of AdaptedMap.
+  lora: { rank: 'whole', alpha: 'number', maps: 'ints', dropout: 'number' },
   trainerBatch: {
     ids: 'ints',
     targets: 'ints',
@@ -173,6 +175,14 @@ export const operators = /** @type {const} */ ({
       options: { group: 'trainerOptions' },
     },
   },
+  // All weights of a model, or adapters.
+  createFromModel: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      options: { group: 'trainerOptions' },
+      lora: { group: 'lora', optional: true },
+    },
+  },
   createSeq2Seq: {
     fields: {
       kind: { choice: ['gru', 'gru_attention', 'transformer'], of: 'train::Seq2SeqKind' },
@@ -203,6 +213,14 @@ export const operators = /** @type {const} */ ({
       found: 'results',
     },
   },
+  // A batch of the step to come.
+  accumulateTrainer: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      batch: { group: 'trainerBatch' },
+      found: 'results',
+    },
+  },
   countTrainer: { fields: { trainer: { object: 'Trainer' }, found: 'results' } },
   // The rank and two extents of array `index`; what the operator made is its name.
   describeArray: {
@@ -215,6 +233,10 @@ export const operators = /** @type {const} */ ({
       part: { choice: ['value', 'gradient', 'first', 'second'], of: 'TrainerPart' },
       out: 'results',
     },
+  },
+  // Array `index` of the model under adapters, with these added.
+  readMergedArray: {
+    fields: { trainer: { object: 'Trainer' }, index: 'whole', out: 'results' },
   },
   writeArray: {
     fields: {

@@ -2,6 +2,7 @@
 #include "train/trainer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <type_traits>
 
@@ -91,6 +92,28 @@ Status createLanguageModel(const CreateLanguageModelFields& given) noexcept {
   });
 }
 
+Status createFromModel(const CreateFromModelFields& given) noexcept {
+  return make<Trainer>([&](Trainer& made) {
+    const train::TrainerOptions options = options_of(given.options);
+    if (!given.lora.given) {
+      return train::LanguageModelTrainer::create_from(*given.model, options, made.language_model);
+    }
+    const TensorView<const std::int32_t> words = given.lora.fields.maps;
+    std::array<train::AdaptedMap, 7> maps{};
+    const auto count = std::min(maps.size(), static_cast<std::size_t>(words.size()));
+    for (std::size_t i = 0; i < count; ++i) {
+      maps[i] = static_cast<train::AdaptedMap>(words.data[i]);
+    }
+    return train::LanguageModelTrainer::adapt(
+        *given.model,
+        {.rank = given.lora.fields.rank,
+         .alpha = static_cast<float>(given.lora.fields.alpha),
+         .maps = {maps.data(), count},
+         .dropout = static_cast<float>(given.lora.fields.dropout)},
+        options, made.language_model);
+  });
+}
+
 Status createSeq2Seq(const CreateSeq2SeqFields& given) noexcept {
   return make<Trainer>([&](Trainer& made) {
     made.translates = true;
@@ -135,6 +158,16 @@ Status evaluateTrainer(const EvaluateTrainerFields& given) noexcept {
   return status;
 }
 
+Status accumulateTrainer(const AccumulateTrainerFields& given) noexcept {
+  train::Evaluation result;
+  Status status = given.trainer->with(
+      [&](auto& of) { return of.accumulate(batch_for(of, given.batch), scratch(), result); });
+  if (status.ok()) {
+    tell(given.found, {result.loss, result.accuracy});
+  }
+  return status;
+}
+
 Status countTrainer(const CountTrainerFields& given) noexcept {
   given.trainer->with([&](auto& of) {
     tell(given.found,
@@ -159,6 +192,10 @@ Status readArray(const ReadArrayFields& given) noexcept {
   const TensorView<float> to = given.out;
   std::copy_n(part_of(*given.trainer, given.index, given.part), to.size(), to.data);
   return {};
+}
+
+Status readMergedArray(const ReadMergedArrayFields& given) noexcept {
+  return given.trainer->language_model.read_merged(given.index, given.out);
 }
 
 Status writeArray(const WriteArrayFields& given) noexcept {

@@ -1,6 +1,5 @@
 import type {
-  LanguageModel,
-  LanguageModelConfig,
+  LanguageModelTrainers,
   Seq2Seq,
   Seq2SeqConfig,
   Trainer,
@@ -349,13 +348,8 @@ export interface TrainQkv extends Qkv {
     options?: GruBackwardOptions,
   ): GruGradients;
 
-  /**
-   * A language model with initial weights, and what trains it. The arrays are named as in `qkv/train/language_model.hpp`:
-   * "embedding", "positions", "layers.0.attention.wq", ... Dispose it when it is done with.
-   *
-   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
-   */
-  languageModel(config: LanguageModelConfig, options?: TrainerOptions): Trainer<LanguageModel>;
+  /** Makes a language model and what trains it; `languageModel.from(model)` begins with one. */
+  readonly languageModel: LanguageModelTrainers;
 
   /** A model that reads one sequence and writes another, and what trains it. @throws {@link QkvError} as `languageModel` */
   seq2seq(config: Seq2SeqConfig, options?: TrainerOptions): Trainer<Seq2Seq>;

@@ -1,5 +1,6 @@
 import type { LogitModel } from './logit-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
+import type { LanguageModel as RunModel } from './model-types.js';
 import type * as options from './option-types.js';
 import type { Layers, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
@@ -76,6 +77,51 @@ export interface TrainerOptions {
   deviation?: number | undefined;
 }
 
+/** A map of each layer that adapters can change: of attention, or of the feed-forward part. */
+export type AdaptedMap = 'wq' | 'wk' | 'wv' | 'wo' | 'w1' | 'wGate' | 'w2';
+
+/**
+ * Adapters of low rank (LoRA, Hu et al. 2021): a map x W + b becomes x W + b + (alpha / rank) (x A) B, and A [in, rank] and B [rank,
+ * out] are trained alone.
+ */
+export interface LoraOptions {
+  /** At least 1. Default 8. */
+  rank?: number | undefined;
+  /** Above 0. Default 16. */
+  alpha?: number | undefined;
+  /** Which maps of every layer, each once. Default `['wq', 'wv']`. */
+  maps?: readonly AdaptedMap[] | undefined;
+  /** Rate at which numbers that go into A are dropped in training, in [0, 1). Default 0. */
+  dropout?: number | undefined;
+}
+
+/** How a model is trained further. */
+export interface FineTuneOptions extends TrainerOptions {
+  /** Trains adapters, and leaves the weights as they are. Default: all weights are trained, as float32 copies. */
+  lora?: LoraOptions | undefined;
+}
+
+/** What makes trainers of language models. */
+export interface LanguageModelTrainers {
+  /**
+   * A language model with initial weights, and what trains it. The arrays are named as in `qkv/train/language_model.hpp`:
+   * "embedding", "positions", "layers.0.attention.wq", ... Dispose it when it is done with.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
+   */
+  (config: LanguageModelConfig, options?: TrainerOptions): Trainer<LanguageModel>;
+  /**
+   * What trains a model further that `load` or `create` of `qkv/models` has made with this engine. With `lora` the weights stay in
+   * the model, in its formats, and are shared: the model must not be disposed before the trainer. The arrays are then
+   * "layers.0.attention.wq.loraA", "layers.0.attention.wq.loraB", ...; B begins at 0, and A with normal numbers of `deviation`. Products with
+   * the weights are in float32: `forward` of a model with `'int8'` or `'int4'` rounds rows of numbers besides.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `unsupported` for what trainers lack (see {@link LanguageModelConfig}) and
+   * for maps that the model lacks, `out_of_memory`, `disposed`
+   */
+  from(model: RunModel, options?: FineTuneOptions): Trainer<LanguageModel>;
+}
+
 /** Rows of tokens and what should follow each. */
 export interface LanguageBatch {
   /** [batch, T] in row-major order, each in [0, vocabulary). */
@@ -150,6 +196,11 @@ export interface SaveOptions {
    * Default `'f32'`.
    */
   format?: 'f32' | 'bf16' | 'int8' | undefined;
+  /**
+   * Of a trainer of adapters: the whole model with these added to its weights, W + (alpha / rank) A B, which `qkv/models` loads. Default
+   * false.
+   */
+  merged?: boolean | undefined;
 }
 
 /** A model in training. */
@@ -170,6 +221,12 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
    * lack what the thread had; `load()` a file of before to undo it.
    */
   step(batch: Given): StepResult;
+  /**
+   * Forward, loss and backward of a batch that belongs to the next step ("gradient accumulation"): `step` then takes the gradient of the
+   * mean loss over the targets of all these batches and its own, as if they were one, in the memory that one of them takes. What it
+   * returns is of this batch. `load` forgets what was added. @throws {@link QkvError} as `step`
+   */
+  accumulate(batch: Given): EvaluationResult;
   /** How well the model predicts a batch, without dropout. @throws {@link QkvError} as `step` */
   evaluate(batch: Given): EvaluationResult;
   /** The gradients of the loss alone, without a step. @throws {@link QkvError} as `step` */

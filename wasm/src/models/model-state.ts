@@ -3,6 +3,7 @@
 import type { ChatTemplates } from '../api/chat-types.js';
 import type { KeptFormat, Tokenizer } from '../api/model-types.js';
 import { type Config, configFields } from '../language/config.js';
+import { keepHandle } from '../language/model-handles.js';
 import { type NamedArray, namedArrays } from '../language/named-arrays.js';
 import { found } from '../language/rows.js';
 import { Call } from '../memory/call.js';
@@ -69,6 +70,7 @@ export class ModelState {
       (each, index, out) => each.run('describeModelArray', { model, index, found: out }),
       3, // what they are read as: a type, rows, and the bytes of one
     );
+    keepHandle(owner, { instance, config, arrays: this.arrays, live: (of) => this.live(of) });
   }
 
   /** Where the model is, for a call of `fn`. */

@@ -21,7 +21,7 @@ import {
   withoutScale,
 } from '../formats/stored-numbers.js';
 import { some } from '../arguments/name-list.js';
-import type { Part, TrainerState } from './trainer-state.js';
+import type { BaseModel, Part, TrainerState } from './trainer-state.js';
 
 /** What a file says of the model: which kind of trainer it is of, and its config. */
 export interface Identity {
@@ -37,17 +37,36 @@ const nameOf = (part: Part, name: string): string =>
 const axisOf = (name: string): BlockAxis =>
   ['embedding', 'positions', 'tokenTypes'].includes(name) ? 1 : 0;
 
-/** The file of a trainer. */
+/** The arrays of the model under the adapters, which are added. */
+function mergedArrays(
+  fn: string,
+  { base }: TrainerState,
+  hasOptimizer: boolean,
+): BaseModel['arrays'] {
+  if (!base || hasOptimizer) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: merged is true, expected it of a trainer of adapters alone, without optimizer`,
+    );
+  }
+  return base.arrays;
+}
+
+/** The file of a trainer. `whole` is what the model under adapters is. */
 export function save(
   state: TrainerState,
-  { kind, config }: Identity,
+  own: Identity,
   given: SaveOptions,
+  whole: Identity = own,
 ): Uint8Array<ArrayBuffer> {
   const fn = 'Trainer.save';
-  const options = takeOptions(fn, 'options', given, ['optimizer', 'format']);
-  const { optimizer = false, format = 'f32' } = options;
+  const options = takeOptions(fn, 'options', given, ['optimizer', 'format', 'merged']);
+  const { optimizer = false, format = 'f32', merged = false } = options;
   checkBoolean(fn, 'optimizer', optimizer);
+  checkBoolean(fn, 'merged', merged);
   checkChoice(fn, 'format', format, ['f32', 'bf16', 'int8']);
+  const all = merged ? mergedArrays(fn, state, optimizer) : state.arrays;
+  const { kind, config } = merged ? whole : own;
   const metadata = new Map([
     ['format', 'qkv'],
     ['kind', kind],
@@ -55,9 +74,10 @@ export function save(
   ]);
   if (optimizer) metadata.set('steps', String(state.steps));
   const arrays = new Map<string, StoredArray>();
-  for (const [name, { shape }] of state.arrays) {
+  for (const [name, array] of all) {
+    const { shape } = array;
     for (const part of ['value', ...(optimizer ? moments : [])] as const) {
-      const { data } = state.read(fn, name, part);
+      const { data } = merged ? state.readMerged(fn, array) : state.read(fn, name, part);
       const kept = part === 'value' && shape.length === 2 ? format : 'f32';
       const lost = kept === 'int8' ? withoutScale(data) : undefined;
       if (lost !== undefined) {

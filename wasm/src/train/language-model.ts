@@ -28,10 +28,12 @@ import { checkRows, checkWhole, found, optionalWhole, take } from '../language/r
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
+import type { Address } from '../memory/raw.js';
 import { attributionPatching } from './attribution-patching.js';
 import { gradients } from './logit-gradients.js';
 import { trainerOptions } from './options.js';
-import type { TrainerState } from './trainer-state.js';
+import type { Identity } from './checkpoint.js';
+import type { BaseModel, TrainerState } from './trainer-state.js';
 import { createTrainer, type TrainerKind } from './trainer.js';
 
 /** What files of trainers say of the config; the rest is at its default. */
@@ -55,7 +57,7 @@ const further = {
 } as const;
 
 /** The config as files have it. */
-function savedConfig(config: Config): object {
+export function savedConfig(config: Config): object {
   const isSaved = (name: string): boolean =>
     kept.includes(name) ||
     (name === 'qkvBiases' && config.qkvBiases !== config.biases) ||
@@ -163,6 +165,31 @@ class TrainedLanguageModel implements LanguageModel {
   }
 }
 
+/** What the trainer of a made object is besides its config. */
+interface TrainerParts {
+  readonly identity: Identity;
+  /** The model whose weights it reads. */
+  readonly base?: BaseModel;
+}
+
+/** The trainer of an object that an operator has made. */
+export const trainerOf = (
+  fn: string,
+  instance: Instance,
+  address: Address,
+  config: Config,
+  { identity, base }: TrainerParts = {
+    identity: { kind: 'language_model', config: savedConfig(config) },
+  },
+): Trainer<LanguageModel> => {
+  const kind: TrainerKind<LanguageModel, LanguageBatch> = {
+    ...{ identity, batch: batchFields },
+    ...(base && { base, whole: { kind: 'language_model', config: savedConfig(config) } }),
+    model: (state) => new TrainedLanguageModel(config, state),
+  };
+  return createTrainer(fn, instance, address, kind);
+};
+
 export function languageModel(
   instance: Instance,
   given: LanguageModelConfig,
@@ -173,10 +200,5 @@ export function languageModel(
   const options = trainerOptions(fn, givenOptions);
   const call = new Call(instance, fn);
   call.run('createLanguageModel', { config: configFields(fn, call, config), options });
-  const kind: TrainerKind<LanguageModel, LanguageBatch> = {
-    identity: { kind: 'language_model', config: savedConfig(config) },
-    batch: batchFields,
-    model: (state) => new TrainedLanguageModel(config, state),
-  };
-  return createTrainer(fn, instance, call.made(), kind);
+  return trainerOf(fn, instance, call.made(), config);
 }

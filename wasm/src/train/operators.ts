@@ -3,11 +3,18 @@
 
 import { attentionBackward } from './attention-backward.js';
 import * as elementwise from './elementwise.js';
+import { from } from './fine-tune.js';
 import { gru, gruBackward } from './gru.js';
-import { languageModel } from './language-model.js';
+import { languageModel as created } from './language-model.js';
 import * as linear from './linear-backward.js';
 import { crossEntropy } from './loss.js';
 import { seq2seq } from './seq2seq.js';
+
+/** A trainer of a new model; `from` begins with one. */
+const languageModel: typeof created & { from: typeof from } = Object.assign(
+  created.bind(undefined),
+  { from },
+);
 
 export const operators = {
   ...{ attentionBackward, crossEntropy, gru, gruBackward, languageModel, seq2seq },

@@ -7,7 +7,7 @@ import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js'
 import { within } from '../arguments/ranges.js';
 import type { Group } from '../memory/abi.js';
 
-const names = [
+export const optionNames = [
   ...['seed', 'learningRate', 'betas', 'epsilon', 'weightDecay', 'clipNorm', 'dropout'],
   'deviation',
 ] as const;
@@ -51,7 +51,7 @@ function betasOf(fn: string, given: unknown): { beta1: number; beta2: number } {
 
 /** The options with their defaults, as the core takes them. */
 export function trainerOptions(fn: string, given: TrainerOptions): Group<'trainerOptions'> {
-  const options = takeOptions(fn, 'options', given, names);
+  const options = takeOptions(fn, 'options', given, optionNames);
   const { seed = 0, learningRate = 1e-3, betas = [0.9, 0.999], epsilon = 1e-8 } = options;
   const { weightDecay = 0.01, clipNorm = 1, dropout = 0, deviation = 0.02 } = options;
   checkInteger(fn, 'seed', seed, 0, Number.MAX_SAFE_INTEGER);

@@ -16,6 +16,14 @@ import type { Address } from '../memory/raw.js';
 /** Which of the arrays that belong to a trained one. */
 export type Part = Arguments<'readArray'>['part'];
 
+/** A model whose weights a trainer reads where they are, kept as long as the trainer. */
+export interface BaseModel {
+  readonly model: object;
+  readonly arrays: ReadonlyMap<string, NamedArray>;
+  /** Refuses once the model is disposed. */
+  live(fn: string): unknown;
+}
+
 /** The core's object and what is known of it. */
 export class TrainerState {
   /** The caller's trainer, which would pass for forgotten while only its model is kept. */
@@ -25,10 +33,12 @@ export class TrainerState {
   readonly parameterCount: number;
   steps = 0;
   readonly #handle: Handle;
+  readonly base: BaseModel | undefined;
 
-  constructor(owner: object, fn: string, instance: Instance, address: Address) {
+  constructor(owner: object, fn: string, instance: Instance, address: Address, base?: BaseModel) {
     this.owner = owner;
     this.instance = instance;
+    this.base = base;
     this.#handle = new Handle(owner, instance, address, 'destroyTrainer');
     const call = new Call(instance, fn);
     const slot = call.output('found', [4]);
@@ -42,6 +52,7 @@ export class TrainerState {
 
   /** Where the trainer is, for a call of `fn`. */
   live(fn: string): Address {
+    this.base?.live(fn);
     return this.#handle.live(fn, 'the trainer');
   }
 
@@ -65,6 +76,14 @@ export class TrainerState {
     const call = new Call(this.instance, fn);
     const out = call.output('out', shape);
     call.run('readArray', { trainer: this.live(fn), index, part, out });
+    return take(call, out);
+  }
+
+  /** Array `index` of the model under adapters, with these added. */
+  readMerged(fn: string, { index, shape }: NamedArray): OwnedArray {
+    const call = new Call(this.instance, fn);
+    const out = call.output('out', shape);
+    call.run('readMergedArray', { trainer: this.live(fn), index, out });
     return take(call, out);
   }
 

@@ -16,11 +16,15 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import { checkShaped } from './arguments.js';
 import { type Identity, load, save } from './checkpoint.js';
-import { TrainerState } from './trainer-state.js';
+import { type BaseModel, TrainerState } from './trainer-state.js';
 
 /** What the two kinds differ in. */
 export interface TrainerKind<Model, Batch> {
   readonly identity: Identity;
+  /** The model whose weights it reads, if it does. */
+  readonly base?: BaseModel;
+  /** What that is in a file, with adapters added. */
+  readonly whole?: Identity;
   /** The batch as the core takes it, checked but for what the core knows. */
   batch(fn: string, call: Call, batch: Batch): Group<'trainerBatch'>;
   /** What reads the weights. */
@@ -34,7 +38,7 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
   readonly #kind: TrainerKind<Model, Batch>;
 
   constructor(fn: string, instance: Instance, address: Address, kind: TrainerKind<Model, Batch>) {
-    this.#state = new TrainerState(this, fn, instance, address);
+    this.#state = new TrainerState(this, fn, instance, address, kind.base);
     this.#kind = kind;
     const { parameterCount } = this.#state;
     const fixed = { parameterCount, model: kind.model(this.#state) };
@@ -72,6 +76,17 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
     return { loss, accuracy, gradientNorm, learningRate, step };
   }
 
+  accumulate(batch: Batch): EvaluationResult {
+    const fn = 'Trainer.accumulate';
+    const { instance } = this.#state;
+    const call = new Call(instance, fn);
+    const fields = this.#kind.batch(fn, call, batch);
+    const slot = call.output('found', [4]);
+    call.run('accumulateTrainer', { trainer: this.#state.live(fn), batch: fields, found: slot });
+    const [loss = NaN, accuracy = NaN] = found(call, slot);
+    return { loss, accuracy };
+  }
+
   evaluate(batch: Batch): EvaluationResult {
     return this.#judge('Trainer.evaluate', batch, false);
   }
@@ -97,7 +112,8 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
   }
 
   save(options: SaveOptions = {}): Uint8Array<ArrayBuffer> {
-    return save(this.#state, this.#kind.identity, options);
+    const { identity, whole } = this.#kind;
+    return save(this.#state, identity, options, whole);
   }
 
   load(bytes: Uint8Array): void {

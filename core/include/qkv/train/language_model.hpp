@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "qkv/language_model.hpp"
 #include "qkv/language_model_config.hpp"
 #include "qkv/model_sites.hpp"
 #include "qkv/status.hpp"
@@ -29,6 +30,23 @@ struct TokenBatch {
 struct LanguageBatch {
   TokenBatch tokens;                       ///< what the model reads
   TensorView<const std::int32_t> targets;  ///< [B, T], dense; -1 does not count
+};
+
+/// Maps of a layer that adapters can change.
+enum class AdaptedMap : std::uint8_t { kWq, kWk, kWv, kWo, kW1, kWGate, kW2 };
+
+/// Adapters of low rank (LoRA, Hu et al. 2021): a map x W + b of a model becomes
+///
+///     x W + b + (alpha / rank) (x A) B        A [in, rank], B [rank, out]
+///
+/// and A and B are trained alone.
+struct AdapterConfig {
+  Index rank = 8;       ///< at least 1
+  float alpha = 16.0F;  ///< finite, > 0
+  /// Which maps of every layer, each once; those that the model lacks are refused. Absent: kWq and kWv.
+  std::span<const AdaptedMap> maps = {};
+  float dropout =
+      0.0F;  ///< rate at which numbers of x that go into A are dropped in training, in [0, 1)
 };
 
 /// What to read of one layer beside the logits. Absent views cost nothing.
@@ -86,11 +104,39 @@ class LanguageModelTrainer {
   static Status create(const LanguageModelConfig& config, const TrainerOptions& options,
                        LanguageModelTrainer& trainer) noexcept;
 
+  /// A trainer of adapters of a model. The model stays as it is, in the format that it has, and its memory is read where it is: it
+  /// must live as long as the trainer is used; it may be moved. B begins at 0, so that the trainer's model says what `base` says; A has
+  /// normal numbers of options.deviation. Products with the weights are in float32, with the weights as they are kept: rows of
+  /// numbers are not rounded to 8 bits as LanguageModel::forward() does with kInt8 and kInt4. Of these formats 4 MB of
+  /// weights are unpacked at a time, or 32 rows of a matrix with more than 2^15 outputs.
+  ///
+  /// The arrays are, for each layer and map in the order of AdaptedMap, "layers.n.attention.wq.loraA" and ".loraB".
+  ///
+  /// Errors: as create() for what the train library has no gradients of, kInvalidArgument (an empty or unfinished model, a map that is
+  /// none or is there twice), kOutOfRange (numbers of `adapters`), kUnsupported (a map that the model lacks; a model of other kernels).
+  static Status adapt(const LanguageModel& base, const AdapterConfig& adapters,
+                      const TrainerOptions& options, LanguageModelTrainer& trainer) noexcept;
+
+  /// A trainer of all weights that begins with those of a model, as float32 copies: `base` may go. Errors as create(), and
+  /// kInvalidArgument for an empty or unfinished model.
+  static Status create_from(const LanguageModel& base, const TrainerOptions& options,
+                            LanguageModelTrainer& trainer) noexcept;
+
+  /// Array i of the model under the adapters, as LanguageModel::array() counts them, as float32: [in, out] of a map, [rows, width] of a
+  /// table, [n]. Maps have their adapters added: W + (alpha / rank) A B, the sum of a number in double precision, rounded once.
+  /// Errors: kInvalidArgument (a trainer without adapters, null data, strides), kOutOfRange (i), kShapeMismatch, kOutOfMemory.
+  Status read_merged(Index i, TensorView<float> to) const noexcept;
+
   /// Forward, loss, backward, clipping and AdamW. On error weights, moments and the number of steps are as they were.
   /// Errors: kInvalidArgument (null data, arrays that are not dense, a gradient whose norm is not below 2^64 after clipping: its
   /// square would not fit in the second moments), kShapeMismatch, kOutOfRange
   /// (an id or a target that is none, a length, more tokens than max_length, no target that counts; of step() 2^53 - 1 steps made), kOutOfMemory.
   Status step(const LanguageBatch& batch, Workspace& workspace, StepResult& result) noexcept;
+
+  /// Forward, loss and backward of a batch that belongs to the next step: step() then takes the gradient of the mean loss over the
+  /// targets of all these batches and its own, as if they were one ("gradient accumulation"). `result` is of this batch, as of
+  /// step(). Takes memory for one more copy of the gradients. set_steps() forgets what was added. Errors as step().
+  Status accumulate(const LanguageBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
 
   /// How well the model predicts a batch, without dropout. Errors as step().
   Status evaluate(const LanguageBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
@@ -155,6 +201,9 @@ class LanguageModelTrainer {
 
  private:
   struct State;
+  Status make_state() noexcept;
+  static Status create_as(const char* caller, const LanguageModelConfig& config,
+                          const TrainerOptions& options, LanguageModelTrainer& trainer) noexcept;
   AlignedBuffer memory_;    ///< where the state is
   State* state_ = nullptr;  ///< null when empty
 };

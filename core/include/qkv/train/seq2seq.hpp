@@ -88,6 +88,8 @@ class Seq2SeqTrainer {
   /// As those of LanguageModelTrainer, with its errors.
   Status step(const Seq2SeqBatch& batch, Workspace& workspace, StepResult& result) noexcept;
   /// Likewise.
+  Status accumulate(const Seq2SeqBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
+  /// Likewise.
   Status evaluate(const Seq2SeqBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
   /// Likewise.
   Status differentiate(const Seq2SeqBatch& batch, Workspace& workspace,

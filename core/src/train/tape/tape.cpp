@@ -78,6 +78,15 @@ ArrayId Tape::parameter(Index rows, Index width, float* value, float* gradient) 
   return add(array);
 }
 
+ArrayId Tape::borrowed(Index rows, Index width, const float* value) noexcept {
+  TapeArray array;
+  array.kind = TapeArray::Kind::kBorrowed;
+  array.rows = rows;
+  array.width = width;
+  array.value = const_cast<float*>(value);  // no step writes it
+  return add(array);
+}
+
 ArrayId Tape::constant(Index rows, Index width) noexcept {
   TapeArray array;
   array.kind = TapeArray::Kind::kConstant;
@@ -130,7 +139,8 @@ bool Tape::may_share(Index at, int input) const noexcept {
 Step::Write Tape::plan_input(Index at, int input) noexcept {
   const Step& step = steps_[at];
   const ArrayId id = step.in[static_cast<std::size_t>(input)];
-  if (id == kNoArray || arrays_[id].kind == TapeArray::Kind::kConstant) {
+  if (id == kNoArray || arrays_[id].kind == TapeArray::Kind::kConstant ||
+      arrays_[id].kind == TapeArray::Kind::kBorrowed) {
     return Step::Write::kSkip;
   }
   TapeArray& array = arrays_[id];
@@ -171,14 +181,14 @@ Status Tape::take_memory() noexcept {
     return static_cast<Index>(begin);
   };
   for (TapeArray& array : arrays_) {
-    if (array.kind != TapeArray::Kind::kParameter) {
+    if (array.is_own()) {
       array.offset = place(of_values, array.size());
     }
   }
   QKV_RETURN_IF_ERROR(values_.reserve(of_values));
   for (Index id = 0; id < arrays_.size(); ++id) {
     TapeArray& array = arrays_[id];
-    if (array.kind == TapeArray::Kind::kParameter) {
+    if (!array.is_own()) {
       continue;
     }
     array.value = values_.data() + array.offset;

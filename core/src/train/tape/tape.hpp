@@ -28,12 +28,13 @@ struct TapeArray {
   enum class Kind : std::uint8_t {
     kParameter,  ///< memory of the model's: trained
     kConstant,   ///< memory of the tape's, filled once
+    kBorrowed,   ///< memory of somebody else's, which is only read
     kValue,      ///< memory of the tape's, written by a step
   };
   Kind kind = Kind::kValue;
   Index rows = 0, width = 0;
   float* value = nullptr;
-  float* gradient = nullptr;  ///< null for constants
+  float* gradient = nullptr;  ///< null for constants and what is borrowed
   ArrayId gradient_of =
       kNoArray;          ///< the array whose gradient memory it uses: its own, or another's
   Index offset = 0;      ///< of value and gradient in the tape's memory, in floats
@@ -41,6 +42,10 @@ struct TapeArray {
   bool touched = false;  ///< while planning: a later step has written its gradient
 
   [[nodiscard]] Index size() const noexcept { return rows * width; }
+  /// Whether its numbers are in the tape's memory.
+  [[nodiscard]] bool is_own() const noexcept {
+    return kind == Kind::kConstant || kind == Kind::kValue;
+  }
 };
 
 /// What changes from one run of a tape to the next.
@@ -101,6 +106,16 @@ struct AttendStep {
   TapeAttention attention;
   std::uint64_t site;
 };
+struct MultiplyStep {
+  const PackedLinear* map;
+};
+struct LookUpStep {
+  const PackedLinear* table;
+  float factor;
+};
+struct ScaleStep {
+  float factor;
+};
 struct LastStateStep {
   Side side;  ///< whose lengths
 };
@@ -125,7 +140,7 @@ struct Step {
   ArrayId saved = kNoArray;  ///< what the forward pass keeps for the backward pass
   Index batch = 1;           ///< rows of sequences, where rows belong to sequences
   std::variant<std::monostate, EmbedStep, LinearStep, NormStep, ActivationStep, DropoutStep,
-               RotateStep, AttendStep, LastStateStep>
+               RotateStep, AttendStep, MultiplyStep, LookUpStep, ScaleStep, LastStateStep>
       of;
 
   /// What the operation has, of its own type.
@@ -172,6 +187,8 @@ class Tape {
   void clear() noexcept;
   /// A parameter, with memory of the caller's.
   ArrayId parameter(Index rows, Index width, float* value, float* gradient) noexcept;
+  /// An array that is only read, in memory of the caller's.
+  ArrayId borrowed(Index rows, Index width, const float* value) noexcept;
   /// An array that plan() leaves to the caller to fill.
   ArrayId constant(Index rows, Index width) noexcept;
   /// Records a step whose output has this shape, and `saved` if it keeps as many floats.
@@ -235,7 +252,7 @@ class Tape {
   Status status_;
 };
 
-// The operations, in tape_steps.cpp and tape_attention.cpp. Each takes the arrays that it reads, and gives the one it writes.
+// The operations, in tape_steps.cpp, tape_attention.cpp and tape_frozen.cpp. Each takes the arrays that it reads, and gives the one it writes.
 
 /// Rows of `table` by TapeInputs::ids, times `factor`.
 ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor,
@@ -246,6 +263,12 @@ ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcep
 ArrayId add(Tape& tape, ArrayId x, ArrayId y) noexcept;
 /// x W + b; b may be kNoArray.
 ArrayId linear(Tape& tape, ArrayId x, ArrayId w, ArrayId b, WeightLayout layout) noexcept;
+/// x W + b with a matrix of a model, which is not trained: in float32, with the weights as they are kept.
+ArrayId multiply(Tape& tape, ArrayId x, const PackedLinear& map) noexcept;
+/// Rows of the embedding of a model, which is not trained, by TapeInputs::ids, times `factor`.
+ArrayId look_up(Tape& tape, const PackedLinear& table, Index rows, float factor) noexcept;
+/// x times `factor`.
+ArrayId scale(Tape& tape, ArrayId x, float factor) noexcept;
 /// layer_norm() or rms_norm() over pieces of as many elements as gamma has; beta may be kNoArray.
 ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
              float epsilon) noexcept;

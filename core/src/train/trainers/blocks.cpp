@@ -39,11 +39,29 @@ void take_parameters(const Learner& learner, Tape& tape) noexcept {
 }
 
 ArrayId BlockRecorder::normalize(ArrayId x, const NormIds& ids, const NormConfig& config) noexcept {
-  return norm(tape_, x, ids.gamma, ids.beta, config.type, config.epsilon);
+  if (!ids.frozen) {
+    return norm(tape_, x, ids.gamma, ids.beta, config.type, config.epsilon);
+  }
+  const auto borrow = [&](const AlignedBuffer& from) {
+    return from.data() ? tape_.borrowed(1, ids.width, from.data()) : kNoArray;
+  };
+  return norm(tape_, x, borrow(ids.frozen->gamma), borrow(ids.frozen->beta), config.type,
+              config.epsilon);
 }
 
 ArrayId BlockRecorder::map(ArrayId x, const MatrixIds& ids) noexcept {
-  return linear(tape_, x, ids.w, ids.b, WeightLayout::kInOut);
+  if (!ids.frozen) {
+    return linear(tape_, x, ids.w, ids.b, WeightLayout::kInOut);
+  }
+  const ArrayId y = multiply(tape_, x, *ids.frozen);
+  if (ids.down < 0) {
+    return y;
+  }
+  const ArrayId from = dropout(tape_, x, adapters_.dropout, site_++);
+  const ArrayId low = linear(tape_, from, ids.down, kNoArray, WeightLayout::kInOut);
+  return add(
+      tape_, y,
+      linear(tape_, scale(tape_, low, adapters_.factor), ids.up, kNoArray, WeightLayout::kInOut));
 }
 
 ArrayId BlockRecorder::drop(ArrayId x) noexcept { return dropout(tape_, x, dropout_, site_++); }

@@ -2,17 +2,30 @@
 #pragma once
 
 #include "models/for_each_array.hpp"
+#include "models/model_state.hpp"
 #include "train/tape/tape.hpp"
 #include "train/trainers/learner.hpp"
 
 namespace qkv::train {
 
-/// Numbers of the arrays of a learner; -1 for those that there are not.
+/// Numbers of the arrays of a learner; -1 for those that there are not. Where `frozen` is given, the array is one of a model and is
+/// not trained.
 struct NormIds {
   Index gamma = -1, beta = -1;
+  const ModelNorm* frozen = nullptr;
+  Index width = 0;  ///< of a frozen one
 };
 struct MatrixIds {
   Index w = -1, b = -1;
+  const PackedLinear* frozen = nullptr;
+  Index down = -1,
+        up = -1;  ///< the two matrices of an adapter of a frozen map: x W + factor (x down) up
+};
+
+/// What all adapters of a model have in common.
+struct AdapterNumbers {
+  float factor = 1.0F;
+  float dropout = 0.0F;
 };
 using AttentionIds = AttentionArrays<MatrixIds, NormIds>;
 using LayerIds = LayerArrays<MatrixIds, NormIds>;
@@ -52,7 +65,8 @@ class Declarer {
 /// Records the blocks of a model on a tape.
 class BlockRecorder {
  public:
-  BlockRecorder(float dropout, Tape& tape) noexcept : dropout_(dropout), tape_(tape) {}
+  BlockRecorder(float dropout, Tape& tape, const AdapterNumbers& adapters = {}) noexcept
+      : dropout_(dropout), tape_(tape), adapters_(adapters) {}
 
   ArrayId normalize(ArrayId x, const NormIds& norm, const NormConfig& config) noexcept;
   ArrayId drop(ArrayId x) noexcept;
@@ -64,13 +78,15 @@ class BlockRecorder {
     return train::attend(tape_, q, k, v, attention, site_++);
   }
 
+  /// x W + b, with its adapter if there is one.
+  ArrayId map(ArrayId x, const MatrixIds& ids) noexcept;
+
  private:
   class Block;
 
-  ArrayId map(ArrayId x, const MatrixIds& ids) noexcept;
-
   float dropout_;
   Tape& tape_;
+  AdapterNumbers adapters_;
   std::uint64_t site_ = 0;  ///< places of dropout so far
 };
 

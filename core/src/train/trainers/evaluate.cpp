@@ -58,7 +58,18 @@ Status make_step(const TapeRun& run, Learner& learner, Workspace& workspace,
   QKV_RETURN_IF_ERROR(learner.check_room_for_step(run.caller));
   StepResult found;
   QKV_RETURN_IF_ERROR(evaluate(run, workspace, found.before));
+  learner.average(found.before);
   QKV_RETURN_IF_ERROR(learner.update(run.caller, run.kernels, workspace.pool(), found));
+  result = found;
+  return {};
+}
+
+Status accumulate(const TapeRun& run, Learner& learner, Workspace& workspace,
+                  Evaluation& result) noexcept {
+  QKV_RETURN_IF_ERROR(learner.reserve_sums());
+  Evaluation found;
+  QKV_RETURN_IF_ERROR(evaluate(run, workspace, found));
+  learner.accumulate(found);
   result = found;
   return {};
 }
@@ -67,6 +78,9 @@ void set_dropout(const Learner& learner, bool training, TapeInputs& inputs) noex
   inputs.dropout = training && learner.options().dropout > 0.0F;
   inputs.dropout_seed = kernels::mix_bits(learner.options().seed ^ kDropoutSalt) +
                         static_cast<std::uint64_t>(learner.steps());
+  if (learner.accumulated() > 0) {  // each batch of a step drops others
+    inputs.dropout_seed ^= kernels::mix_bits(static_cast<std::uint64_t>(learner.accumulated()));
+  }
 }
 
 }  // namespace qkv::train

@@ -32,6 +32,10 @@ Status evaluate(const TapeRun& run, Workspace& workspace, Evaluation& result) no
 Status make_step(const TapeRun& run, Learner& learner, Workspace& workspace,
                  StepResult& result) noexcept;
 
+/// Runs a tape there and back, and adds the gradients to those of the step to come.
+Status accumulate(const TapeRun& run, Learner& learner, Workspace& workspace,
+                  Evaluation& result) noexcept;
+
 /// Whether a run drops, and the seed of what it drops: one for each step.
 void set_dropout(const Learner& learner, bool training, TapeInputs& inputs) noexcept;
 

@@ -51,7 +51,11 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   steps.layers.clear();
   steps.positions = steps.slopes = kNoArray;
   take_parameters(learner, tape);
-  BlockRecorder blocks(learner.options().dropout, tape);
+  BlockRecorder blocks(learner.options().dropout, tape, arrays.adapters);
+  const ModelState* base = arrays.base;
+  const auto table = [&](const AlignedBuffer& of, Index rows) {
+    return tape.borrowed(rows, c.d_model, of.data());
+  };
   TapeAttention attention;
   attention.batch = batch;
   attention.heads = c.num_heads;
@@ -59,15 +63,18 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   if (c.positions == ModelPositions::kAlibi) {
     attention.slopes = steps.slopes = tape.constant(1, c.num_heads);
   }
-  ArrayId x = embed(tape, arrays.embedding, batch * tokens, c.embedding_scale);
+  ArrayId x = base ? look_up(tape, base->tokens(), batch * tokens, c.embedding_scale)
+                   : embed(tape, arrays.embedding, batch * tokens, c.embedding_scale);
   if (c.token_types > 0) {
-    x = add(tape, x, embed(tape, arrays.token_types, batch * tokens, 1.0F, TokenIds::kTypes));
+    const ArrayId types = base ? table(base->token_types, c.token_types) : arrays.token_types;
+    x = add(tape, x, embed(tape, types, batch * tokens, 1.0F, TokenIds::kTypes));
   }
   if (c.positions == ModelPositions::kSinusoidal) {
     steps.positions = tape.constant(tokens, c.d_model);
     x = add_positions(tape, x, steps.positions, batch);
-  } else if (arrays.positions >= 0) {
-    x = add_positions(tape, x, arrays.positions, batch);
+  } else if (c.positions == ModelPositions::kLearned) {
+    x = add_positions(tape, x, base ? table(base->positions, c.max_length) : arrays.positions,
+                      batch);
   }
   if (c.embedding_norm) {
     x = blocks.normalize(x, arrays.embedding_norm, norm_config(c));
@@ -80,13 +87,17 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
     at.residual = x;
     QKV_RETURN_IF_ERROR(steps.layers.push(at));
   }
-  if (arrays.norm.gamma >= 0) {
+  if (c.norm != NormPlacement::kPost) {
     x = blocks.normalize(x, arrays.norm, norm_config(c));
   }
   steps.last = x;
-  steps.logits = c.tied_embeddings
-                     ? linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn)
-                     : linear(tape, x, arrays.head.w, arrays.head.b, WeightLayout::kInOut);
+  if (base) {
+    steps.logits = multiply(tape, x, base->last_map());
+  } else if (c.tied_embeddings) {
+    steps.logits = linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn);
+  } else {
+    steps.logits = blocks.map(x, arrays.head);
+  }
   return tape.plan(steps.logits);
 }
 

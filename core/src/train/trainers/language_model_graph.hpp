@@ -18,6 +18,8 @@ struct ModelArrays {
   NormIds embedding_norm, norm;
   MatrixIds head;
   List<LayerIds> layers;
+  const ModelState* base = nullptr;  ///< the model whose arrays are frozen, if they are
+  AdapterNumbers adapters;
 };
 
 /// Where things are on the tape.

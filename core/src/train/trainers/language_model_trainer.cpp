@@ -28,6 +28,9 @@ Status LanguageModelTrainer::State::record(const TrainKernels& kernels, Index ro
   if (rows == batch && length == tokens) {
     return {};
   }
+  if (arrays.base) {
+    QKV_RETURN_IF_ERROR(check_kernels("LanguageModelTrainer", kernels, *arrays.base));
+  }
   batch = 0;  // until all is well
   if (config.token_types > 0) {
     const auto count = static_cast<std::size_t>(detail::saturated_product(rows, length));
@@ -48,6 +51,15 @@ Status LanguageModelTrainer::State::record(const TrainKernels& kernels, Index ro
   return {};
 }
 
+Status LanguageModelTrainer::State::check_kernels(const char* caller, const TrainKernels& kernels,
+                                                  const ModelState& base) noexcept {
+  return kernels.forward == base.kernels
+             ? Status{}
+             : refuse(StatusCode::kUnsupported, caller,
+                      "the model was made for other kernels, expected those of the active "
+                      "instruction set");
+}
+
 TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
                                                   bool training) const noexcept {
   TapeInputs inputs;
@@ -57,6 +69,7 @@ TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
                      : batch_in.token_types.data;
   inputs.key_lengths = batch_in.key_lengths;
   set_dropout(learner, training, inputs);
+  inputs.dropout = inputs.dropout || (training && arrays.adapters.dropout > 0.0F);
   return inputs;
 }
 
@@ -155,23 +168,33 @@ LanguageModelTrainer::~LanguageModelTrainer() {
   }
 }
 
-Status LanguageModelTrainer::create(const LanguageModelConfig& config,
-                                    const TrainerOptions& options,
-                                    LanguageModelTrainer& trainer) noexcept {
-  constexpr const char* kName = "LanguageModelTrainer::create";
+Status LanguageModelTrainer::make_state() noexcept {
+  QKV_RETURN_IF_ERROR(memory_.reserve((sizeof(State) - 1) / sizeof(float) + 1));
+  state_ = new (memory_.data()) State;
+  return {};
+}
+
+Status LanguageModelTrainer::create_as(const char* caller, const LanguageModelConfig& config,
+                                       const TrainerOptions& options,
+                                       LanguageModelTrainer& trainer) noexcept {
   LanguageModelConfig whole = config;
-  QKV_RETURN_IF_ERROR(check_config(kName, whole));
+  QKV_RETURN_IF_ERROR(check_config(caller, whole));
   LanguageModelTrainer made;
-  QKV_RETURN_IF_ERROR(made.memory_.reserve((sizeof(State) - 1) / sizeof(float) + 1));
-  made.state_ = new (made.memory_.data()) State;
+  QKV_RETURN_IF_ERROR(made.make_state());
   State& state = *made.state_;
   state.config = whole;
   QKV_RETURN_IF_ERROR(state.lists.keep(state.config));
   Declarer declarer(state.learner);
   QKV_RETURN_IF_ERROR(for_each_array(state.config, state.arrays, declarer));
-  QKV_RETURN_IF_ERROR(state.learner.create(kName, options, config.num_layers));
+  QKV_RETURN_IF_ERROR(state.learner.create(caller, options, config.num_layers));
   trainer = static_cast<LanguageModelTrainer&&>(made);
   return {};
+}
+
+Status LanguageModelTrainer::create(const LanguageModelConfig& config,
+                                    const TrainerOptions& options,
+                                    LanguageModelTrainer& trainer) noexcept {
+  return create_as("LanguageModelTrainer::create", config, options, trainer);
 }
 
 Status LanguageModelTrainer::step(const LanguageBatch& batch, Workspace& workspace,
@@ -180,6 +203,14 @@ Status LanguageModelTrainer::step(const LanguageBatch& batch, Workspace& workspa
   TapeRun run;
   QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
   return make_step(run, state_->learner, workspace, result);
+}
+
+Status LanguageModelTrainer::accumulate(const LanguageBatch& batch, Workspace& workspace,
+                                        Evaluation& result) noexcept {
+  constexpr const char* kName = "LanguageModelTrainer::accumulate";
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
+  return train::accumulate(run, state_->learner, workspace, result);
 }
 
 Status LanguageModelTrainer::differentiate(const LanguageBatch& batch, Workspace& workspace,

@@ -63,6 +63,7 @@ Index Learner::declare(const ArrayPlace& place, const char* name, Index rows, In
 Status Learner::set_steps(const Caller& caller, std::int64_t steps) noexcept {
   QKV_RETURN_IF_ERROR(check_steps(caller, "steps", steps));
   steps_ = steps;
+  batches_ = 0;
   return {};
 }
 
@@ -83,16 +84,17 @@ Status Learner::create(const Caller& caller, const TrainerOptions& options, Inde
   const double smaller = 1.0 / std::sqrt(2.0 * static_cast<double>(layers));
   for (Index i = 0; i < count(); ++i) {
     const Array& a = array(i);
-    QKV_RETURN_IF_ERROR(parameters_.push(
-        {.value = value(i),
-         .gradient = gradient(i),
-         .first_moment = moments(i).first,
-         .second_moment = moments(i).second,
-         .n = a.size(),
-         .decays = a.role == ArrayRole::kMatrix || a.role == ArrayRole::kResidual}));
+    QKV_RETURN_IF_ERROR(parameters_.push({.value = value(i),
+                                          .gradient = gradient(i),
+                                          .first_moment = moments(i).first,
+                                          .second_moment = moments(i).second,
+                                          .n = a.size(),
+                                          .decays = a.role == ArrayRole::kMatrix ||
+                                                    a.role == ArrayRole::kResidual ||
+                                                    a.role == ArrayRole::kDelta}));
     if (a.role == ArrayRole::kGain) {
       std::fill_n(value(i), a.size(), 1.0F);
-    } else if (a.role != ArrayRole::kBias) {
+    } else if (a.role != ArrayRole::kBias && a.role != ArrayRole::kDelta) {
       const double factor = a.role == ArrayRole::kResidual ? smaller : 1.0;
       fill_normal(value(i), a.size(),
                   static_cast<float>(static_cast<double>(options.deviation) * factor), options.seed,
@@ -100,6 +102,41 @@ Status Learner::create(const Caller& caller, const TrainerOptions& options, Inde
     }
   }
   return {};
+}
+
+Status Learner::reserve_sums() noexcept {
+  return sums_.reserve(static_cast<std::size_t>(total_padded_));
+}
+
+void Learner::accumulate(const Evaluation& found) noexcept {
+  const auto weight = static_cast<float>(found.counted);
+  const float* g = memory_.data() + total_padded_;
+  for (Index i = 0; i < total_padded_; ++i) {
+    sums_.data()[i] = (batches_ == 0 ? 0.0F : sums_.data()[i]) + weight * g[i];
+  }
+  summed_ = batches_ == 0 ? Evaluation{} : summed_;
+  const auto targets = static_cast<double>(found.counted);
+  summed_.loss += found.loss * targets;
+  summed_.accuracy += found.accuracy * targets;
+  summed_.counted += found.counted;
+  ++batches_;
+}
+
+void Learner::average(Evaluation& found) noexcept {
+  if (batches_ == 0) {
+    return;
+  }
+  const Index all = summed_.counted + found.counted;
+  const auto weight = static_cast<float>(found.counted);
+  const float whole = 1.0F / static_cast<float>(all);
+  float* g = memory_.data() + total_padded_;
+  for (Index i = 0; i < total_padded_; ++i) {
+    g[i] = (sums_.data()[i] + weight * g[i]) * whole;
+  }
+  const auto targets = static_cast<double>(found.counted);
+  found.loss = (summed_.loss + found.loss * targets) / static_cast<double>(all);
+  found.accuracy = (summed_.accuracy + found.accuracy * targets) / static_cast<double>(all);
+  found.counted = all;
 }
 
 Status Learner::update(const Caller& caller, const TrainKernels& kernels, ThreadPool* pool,
@@ -127,6 +164,7 @@ Status Learner::update(const Caller& caller, const TrainKernels& kernels, Thread
   step.gradient_factor = factor;
   QKV_RETURN_IF_ERROR(adamw_step(kernels, all, {step, result.step}, pool));
   steps_ = result.step;
+  batches_ = 0;
   return {};
 }
 

@@ -29,6 +29,15 @@ class Learner {
   /// Takes the memory of all arrays and fills them with initial weights, array i from stream i of the seed.
   Status create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept;
 
+  /// Takes the memory of sums of gradients.
+  Status reserve_sums() noexcept;
+  /// Adds the gradients of a batch, times its targets, to those of others. Precondition: reserve_sums().
+  void accumulate(const Evaluation& found) noexcept;
+  /// Gradients and `found`, which are of one batch, become those of this batch and all that were added, as if they were one.
+  void average(Evaluation& found) noexcept;
+  /// Batches that were added since the last step.
+  [[nodiscard]] std::int64_t accumulated() const noexcept { return batches_; }
+
   /// Whether there is a number for one more step.
   [[nodiscard]] Status check_room_for_step(const Caller& caller) const noexcept;
   /// Clips, and makes a step of AdamW, on the threads of `pool` if there is one. Refuses a gradient that is not finite, and changes
@@ -58,6 +67,9 @@ class Learner {
   TrainerOptions options_;
   Index total_ = 0, total_padded_ = 0;
   std::int64_t steps_ = 0;
+  AlignedBuffer sums_;        ///< of gradients, each times the targets of its batch
+  Evaluation summed_;         ///< of all batches that were added
+  std::int64_t batches_ = 0;  ///< that were added
   Status status_;
 };
 

@@ -164,6 +164,14 @@ Status Seq2SeqTrainer::evaluate(const Seq2SeqBatch& batch, Workspace& workspace,
   return train::evaluate(run, workspace, result);
 }
 
+Status Seq2SeqTrainer::accumulate(const Seq2SeqBatch& batch, Workspace& workspace,
+                                  Evaluation& result) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::accumulate";
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
+  return train::accumulate(run, state_->learner, workspace, result);
+}
+
 Status Seq2SeqTrainer::differentiate(const Seq2SeqBatch& batch, Workspace& workspace,
                                      Evaluation& result) noexcept {
   constexpr const char* kName = "Seq2SeqTrainer::differentiate";

@@ -76,7 +76,7 @@ const trainerOptions = [
 const sizes = { vocabulary: 6, dModel: 8, numHeads: 2, maxLength: 5 };
 const batch = { ids: [1, 2, 3, 4], targets: Int32Array.of(2, 3, 4, -1), batch: 2 };
 const pairs = { ...batch, source: [1, 2, 3, 4], sourceLengths: [1, 2] };
-const steps = ['step', 'evaluate', 'differentiate'].flatMap((method) => [
+const steps = ['step', 'accumulate', 'evaluate', 'differentiate'].flatMap((method) => [
   { says: `Trainer.${method}`, method, of: made('trainer', 'languageModel'), args: [{ ...batch, keyLengths: [1, 2] }] },
   { says: `Trainer.${method}`, method, of: made('trainer', 'seq2seq'), args: [pairs] },
 ]); // prettier-ignore
