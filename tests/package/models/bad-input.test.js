@@ -42,6 +42,8 @@ const elsewhere = {
   'LanguageModel.encode': 'texts and letters: chat.test.js',
   'LanguageModel.decode': 'likewise',
   modelCache: 'in its own name: model-cache.test.js',
+  'LanguageModel.generateAll': 'prompts and what generate() has besides: side-by-side.test.js',
+  'LanguageModel.beams': 'likewise',
   llama2cTokenizer: 'bytes of a file, in the name of load(): llama2c.test.js',
 };
 

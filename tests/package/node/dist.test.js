@@ -109,7 +109,9 @@ test('dist: the class of errors is one for all entries but qkv/inline, and a fil
 });
 
 test('dist: the package says which of its files does something when it is loaded', () => {
-  const scripts = ['thread', 'worker-host', 'models-host', 'train-host'].map((name) => `./dist/${name}.js`);
+  const scripts = ['thread', 'worker-host', 'models-host', 'train-host'].map(
+    (name) => `./dist/${name}.js`,
+  );
   assert.deepEqual(packageJson.sideEffects, scripts);
 });
 

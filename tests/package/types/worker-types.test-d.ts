@@ -20,7 +20,9 @@ type InWorker<T> = { [K in keyof T]: HandlesOf<T[K]> };
 
 // Every method is there, and no other; what handles can do, too, but for looking into memory.
 type Names<T> = Exclude<keyof T, symbol>;
-same<Same<Names<worker.AsyncQkv>, Names<main.Qkv> | 'loadModel' | 'languageModel' | 'seq2seq'>>('same');
+same<Same<Names<worker.AsyncQkv>, Names<main.Qkv> | 'loadModel' | 'languageModel' | 'seq2seq'>>(
+  'same',
+);
 same<Same<Names<worker.AsyncTensor>, Exclude<Names<main.Tensor>, 'view'> | 'worker'>>('same');
 same<Same<Names<worker.AsyncKvCache>, Names<main.KvCache> | 'worker'>>('same');
 same<Same<Names<worker.AsyncMultiHeadAttention>, Names<main.MultiHeadAttention> | 'worker'>>(
@@ -51,12 +53,7 @@ same<Same<Own<worker.AsyncLayerOptions>, Flat<InWorker<main.LayerOptions>>>>('sa
 same<Same<Own<worker.AsyncBlockOptions>, Flat<InWorker<main.BlockOptions>>>>('same');
 same<Same<keyof worker.CallOptions, CallNames>>('same');
 type StartNames = 'workers' | 'worker' | 'models' | 'train' | 'timeout' | 'signal';
-same<
-  Same<
-    Flat<Omit<worker.AsyncInitOptions, StartNames>>,
-    Flat<main.InitOptions>
-  >
->('same');
+same<Same<Flat<Omit<worker.AsyncInitOptions, StartNames>>, Flat<main.InitOptions>>>('same');
 same<Same<Flat<Omit<worker.AsyncEngineInfo, 'workers'>>, Flat<main.EngineInfo>>>('same');
 
 // No handle of the main thread is left anywhere in them.

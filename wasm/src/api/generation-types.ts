@@ -2,6 +2,10 @@
 
 import type { TokenProbability } from './sampling-types.js';
 
+// As in types.ts: the options leave out a type of the web that a program lacks.
+type Web = typeof globalThis;
+type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
+
 /**
  * Why a generation ended: a token or text that ends it came (`'stop'`), `maxTokens` came (`'length'`), the session or model has no
  * room for more (`'room'`), or its signal, an error or the caller ended it before (`'aborted'`).
@@ -22,4 +26,44 @@ export interface Generation<T> extends AsyncGenerator<T, void, undefined> {
   readonly finishReason: FinishReason | undefined;
   /** Reads all tokens that are to come and returns their text. @throws as the loop does */
   text(): Promise<string>;
+}
+
+/** The tokens of several generations, for one loop. */
+export interface Generations<T> extends AsyncGenerator<T, void, undefined> {
+  /** Of each generation, as {@link Generation.seed}. */
+  readonly seeds: readonly number[];
+  /** Why each has ended; undefined before. */
+  readonly finishReasons: readonly (FinishReason | undefined)[];
+  /** Reads all tokens that are to come and returns the text of each generation. @throws as the loop does */
+  texts(): Promise<string[]>;
+}
+
+/** Options of {@link LanguageModel.beams}. */
+export interface BeamOptions {
+  /** How many answers are followed, and returned at most: 1 to 64. Default 4. */
+  beams?: number | undefined;
+  /** Most tokens of an answer. Default: as many as there is room for. */
+  maxTokens?: number | undefined;
+  /** Tokens that end an answer. Default: those that the model's file names. */
+  stopTokens?: readonly number[] | undefined;
+  /** Answers are compared by ln p / length ^ lengthPenalty (Wu et al. 2016): 0 for ln p itself. Default 1. */
+  lengthPenalty?: number | undefined;
+  /** As in `generate`. Default false. */
+  plain?: boolean | undefined;
+  /** Ends it; the promise is rejected with the reason. */
+  signal?: WebSignal | undefined;
+}
+
+/** An answer of beam search. */
+export interface Beam {
+  /** Its tokens, with the one that ends it. */
+  readonly ids: Int32Array;
+  /** Its text; empty without a tokenizer. */
+  readonly text: string;
+  /** ln of its probability after the prompt, by the logits themselves. */
+  readonly logProbability: number;
+  /** By which answers are ordered. */
+  readonly score: number;
+  /** Why it ended. */
+  readonly finishReason: FinishReason;
 }

@@ -1,7 +1,14 @@
 import type { ChatMessage, ChatPrompt, ChatPromptOptions, ChatTemplates } from './chat-types.js';
 import type { Constraint } from './constraint-types.js';
 import type { SamplingOptions } from './sampling-types.js';
-import type { Alternative, FinishReason, Generation } from './generation-types.js';
+import type {
+  Alternative,
+  Beam,
+  BeamOptions,
+  FinishReason,
+  Generation,
+  Generations,
+} from './generation-types.js';
 import type {
   Activated,
   Activations,
@@ -30,7 +37,14 @@ export type {
   ChatTemplates,
   JinjaTemplate,
 } from './chat-types.js';
-export type { Alternative, FinishReason, Generation } from './generation-types.js';
+export type {
+  Alternative,
+  Beam,
+  BeamOptions,
+  FinishReason,
+  Generation,
+  Generations,
+} from './generation-types.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
@@ -523,6 +537,18 @@ export interface Token {
   activations?: Activations;
 }
 
+/** Options of {@link LanguageModel.generateAll}: those of `generate`, for all of its generations. */
+export type GenerateAllOptions = Omit<
+  GenerateOptions,
+  'session' | 'reuse' | 'inspect' | 'read' | 'edit'
+>;
+
+/** A token of one of several generations. */
+export interface TokenOfAll extends Omit<Token, 'layers' | 'activations'> {
+  /** Of which prompt. */
+  index: number;
+}
+
 /** Options of {@link LanguageModel.chat}. */
 export interface ChatOptions extends Omit<GenerateOptions, 'plain'>, ChatPromptOptions {}
 
@@ -604,6 +630,23 @@ export interface LanguageModel<
     prompt: string | ArrayLike<number>,
     options?: O,
   ): Generation<TokenOf<O>>;
+  /**
+   * Tokens that follow each of several prompts, side by side: every pass reads the weights once for all of them. Each generation has the tokens
+   * that `generate` has with its seed; the seeds follow the first one. A round has a token of each generation that has not ended.
+   *
+   * @throws {@link QkvError} as `generate`
+   */
+  generateAll(
+    prompts: readonly (string | ArrayLike<number>)[],
+    options?: GenerateAllOptions,
+  ): Generations<TokenOfAll>;
+  /**
+   * The likeliest answers as a whole, the best first, by beam search: at each place the likeliest answers so far go on, each with its likeliest
+   * tokens, until none can become better than those that have ended.
+   *
+   * @throws {@link QkvError} as `generate`; the reason of the signal
+   */
+  beams(prompt: string | ArrayLike<number>, options?: BeamOptions): Promise<Beam[]>;
   /**
    * The prompt of a conversation: what the template of the model's files writes, and its tokens. Only the texts of control tokens that the
    * template itself writes are tokens.

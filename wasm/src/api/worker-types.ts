@@ -13,7 +13,7 @@ import type {
 } from './inspect-types.js';
 import type { CallOptions, InWorkerHandle, PlaceOptions, WebSignal } from './worker-call-types.js';
 import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js';
-import type { Generation } from './generation-types.js';
+import type { Beam, BeamOptions, Generation, Generations } from './generation-types.js';
 import type { LoadOptions, Source } from './load-types.js';
 import type {
   ChatOptions,
@@ -22,6 +22,7 @@ import type {
   EncodeOptions,
   FillMaskOptions,
   ForwardOptions,
+  GenerateAllOptions,
   GenerateOptions,
   LanguageModel,
   LossOptions,
@@ -33,6 +34,7 @@ import type {
   SessionOptions,
   Tokenizer,
   TokenOf,
+  TokenOfAll,
 } from './model-types.js';
 import type { LanguageModelConfig, Seq2SeqConfig, TrainerOptions } from './trainer-types.js';
 import type { AsyncSeq2Seq, AsyncTrainedModel, AsyncTrainer } from './worker-train-types.js';
@@ -325,6 +327,13 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
     prompt: string | ArrayLike<number>,
     options?: O,
   ): Generation<TokenOf<O>>;
+  /** As {@link LanguageModel.generateAll}; what that refuses at once rejects the iteration here. */
+  generateAll(
+    prompts: readonly (string | ArrayLike<number>)[],
+    options?: InWorkerOptions<GenerateAllOptions>,
+  ): Generations<TokenOfAll>;
+  /** As {@link LanguageModel.beams}, which ends in the worker when it is aborted. */
+  beams(prompt: string | ArrayLike<number>, options?: BeamOptions & CallOptions): Promise<Beam[]>;
   /** As {@link LanguageModel.chatPrompt}. `jinja` runs on this side, the tokenizer in the worker. */
   chatPrompt(
     messages: readonly ChatMessage[],

@@ -1,6 +1,6 @@
 // What callers have of a generation, wherever it runs.
 
-import type { FinishReason, Generation } from '../api/generation-types.js';
+import type { FinishReason, Generation, Generations } from '../api/generation-types.js';
 import { oneLoop } from './one-loop.js';
 
 /** How a generation has ended; whoever runs it says so. */
@@ -40,4 +40,34 @@ export function generationOf<T extends { readonly text: string }>(
     text: { value: text },
   });
   return all as Generation<T>;
+}
+
+/** The seeds of several generations, which follow the first. */
+export const seedsFrom = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, i) => (first + i) % 2 ** 53);
+
+/** The same of several generations; who runs them says in `reasons` how each has ended. */
+export function generationsOf<T extends { readonly text: string; readonly index: number }>(
+  fn: string,
+  tokens: AsyncGenerator<T, void, undefined>,
+  seeds: readonly number[],
+  reasons: (FinishReason | undefined)[],
+): Generations<T> {
+  const end = tokens.return.bind(tokens);
+  tokens.return = (value) => {
+    seeds.forEach((_, i) => (reasons[i] ??= 'aborted'));
+    return end(value);
+  };
+  const all = oneLoop(fn, tokens);
+  async function texts(): Promise<string[]> {
+    const whole = seeds.map(() => '');
+    for await (const { index, text } of all) whole[index] += text;
+    return whole;
+  }
+  Object.defineProperties(all, {
+    seeds: { value: seeds, enumerable: true },
+    finishReasons: { get: () => [...reasons], enumerable: true },
+    texts: { value: texts },
+  });
+  return all as Generations<T>;
 }

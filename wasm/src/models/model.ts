@@ -12,8 +12,12 @@ import type {
   EncodeOptions,
   FillMaskOptions,
   ForwardOptions,
+  Beam,
+  BeamOptions,
+  GenerateAllOptions,
   GenerateOptions,
   Generation,
+  Generations,
   LanguageModel,
   LossOptions,
   ModelOutput,
@@ -26,6 +30,7 @@ import type {
   SessionOptions,
   Token,
   TokenOf,
+  TokenOfAll,
   Tokenizer,
   KeptFormat,
 } from '../api/model-types.js';
@@ -52,6 +57,8 @@ import { embed, usualPooling } from './embed.js';
 import { chat, chatPrompt } from './chat.js';
 import { decodeIds, encodeText } from './encoding.js';
 import { fillMask } from './fill-mask.js';
+import { beams } from './generation/beams.js';
+import { generateAll } from './generation/generate-all.js';
 import { generate } from './generation/generate.js';
 import { attribute } from './microscope/attribute.js';
 import { headScores } from './microscope/head-scores.js';
@@ -178,6 +185,17 @@ export class WasmLanguageModel implements LanguageModel {
   ): Generation<TokenOf<O>>;
   generate(prompt: string | ArrayLike<number>, options: GenerateOptions = {}): Generation<Token> {
     return generate(this.#state, prompt, options);
+  }
+
+  generateAll(
+    prompts: readonly (string | ArrayLike<number>)[],
+    options: GenerateAllOptions = {},
+  ): Generations<TokenOfAll> {
+    return generateAll(this.#state, prompts, options);
+  }
+
+  beams(prompt: string | ArrayLike<number>, options: BeamOptions = {}): Promise<Beam[]> {
+    return beams(this.#state, prompt, options);
   }
 
   chatPrompt(messages: readonly ChatMessage[], options: ChatPromptOptions = {}): ChatPrompt {

@@ -131,6 +131,7 @@ export function chooseTokens(
   const tokens = found(call, slot);
   return rows.map(({ session, choice }, i) => {
     session.length += length;
+    session.held.add(ids.subarray(i * length, (i + 1) * length));
     const { top: wanted = 0 } = choice;
     return {
       ...{ id: tokens[2 * i] ?? -1, logProbability: tokens[2 * i + 1] ?? NaN },

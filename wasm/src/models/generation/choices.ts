@@ -6,10 +6,9 @@ import type { GenerateOptions } from '../../api/model-types.js';
 import type { Input } from '../../arguments/arrays.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, reading } from '../../arguments/values.js';
-import type { Call } from '../../memory/call.js';
 import { ConstraintState } from '../constraint/constraint-state.js';
 import type { ModelSpec } from '../model-state.js';
-import { choiceIn, type LogitBias, logitBiasOf } from '../sampling-options.js';
+import { type Choice, type LogitBias, logitBiasOf } from '../sampling-options.js';
 import { fn, tokenListOf } from './token-lists.js';
 
 /** Most tokens that may be forced, and alternatives that are told. */
@@ -109,10 +108,10 @@ export class Choices {
     this.#constraint?.push(id);
   }
 
-  /** The next choice, as an argument of a call. */
-  next(call: Call, seen: Input | undefined) {
+  /** What the next choice is given. */
+  next(seen: Input | undefined): Choice {
     const { bias, told } = this.#rules;
-    return choiceIn(call, { seen, bias, allowed: this.#allowed(), top: told });
+    return { seen, bias, allowed: this.#allowed(), top: told };
   }
 
   /** A bit for each token that may come next; undefined where all may. */

@@ -1,58 +1,16 @@
 // Tokens one after another.
 
-import type { Alternative, FinishReason, Generation } from '../../api/generation-types.js';
+import type { Generation } from '../../api/generation-types.js';
 import type { GenerateOptions, Token } from '../../api/model-types.js';
 import { type Ending, generationOf } from '../../arguments/generation.js';
 import { throwIfAborted } from '../../arguments/signal.js';
 import type { ModelState } from '../model-state.js';
 import { Pause } from '../../platform/pause.js';
 import { checkIdle, createSession, keepOnly, sessionStateOf } from '../session.js';
-import { type Chosen, Passes } from './passes.js';
+import { Passes, pieceTokens } from './passes.js';
 import { type GenerateRequest, requestOf } from './request.js';
-import { StreamedText } from './streamed-text.js';
+import { Telling } from './telling.js';
 import { fn } from './token-lists.js';
-
-/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once, kPieceTokens there. */
-const pieceTokens = 240;
-
-/** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
-const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Array =>
-  config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
-
-/** What a generation says of its tokens. */
-class Telling {
-  readonly #request: GenerateRequest;
-  readonly #texts: StreamedText;
-  #count = 0;
-
-  constructor(state: ModelState, request: GenerateRequest) {
-    this.#request = request;
-    this.#texts = new StreamedText(fn, state.spec, request.stops, saidIn(state, request.prompt));
-  }
-
-  /** The token as callers have it; with a reason it is the last. `isOver`: whether nothing may follow it. */
-  token({ topLogprobs: top, ...chosen }: Chosen, isOver: boolean): Token {
-    const { ends, most, maxTokens } = this.#request;
-    this.#count += 1;
-    const topLogprobs = top?.map((each): Alternative => ({
-      ...each,
-      text: this.#texts.peek(each.id),
-    }));
-    const isEnd = ends.includes(chosen.id);
-    const { text, isStopped } = isEnd
-      ? { text: '', isStopped: false }
-      : this.#texts.push(chosen.id);
-    const isFull = this.#count >= most;
-    const atMost: FinishReason = most === maxTokens ? 'length' : 'room';
-    const finishReason = isEnd || isStopped || isOver ? 'stop' : isFull ? atMost : undefined;
-    return {
-      ...chosen,
-      text: finishReason && !isStopped ? text + this.#texts.end() : text,
-      ...(topLogprobs && { topLogprobs }),
-      ...(finishReason && { finishReason }),
-    };
-  }
-}
 
 async function* tokens(
   state: ModelState,

@@ -8,11 +8,15 @@ import { Call } from '../../memory/call.js';
 import { editsIn } from '../edits.js';
 import type { ModelState } from '../model-state.js';
 import { PassSites, type SitesAsked } from '../pass-sites.js';
+import { choiceIn } from '../sampling-options.js';
 import { addressOf, keepOnly, makeRoom, readInto, roomIn, type SessionState } from '../session.js';
 import { Choices } from './choices.js';
 import type { GenerateRequest, Sampling } from './request.js';
 import { Seen } from './seen.js';
 import { fn } from './token-lists.js';
+
+/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once, kPieceTokens there. */
+export const pieceTokens = 240;
 
 /** A token and what was likely too, before any of them is a text. */
 export type Chosen = Omit<Token, 'text' | 'topLogprobs' | 'finishReason'> & {
@@ -20,7 +24,7 @@ export type Chosen = Omit<Token, 'text' | 'topLogprobs' | 'finishReason'> & {
 };
 
 /** Tokens that penalties are for, if there are any. */
-function seenOf(prompt: Int32Array, sampling: Sampling): Seen | undefined {
+export function seenOf(prompt: Int32Array, sampling: Sampling): Seen | undefined {
   const { repetitionPenalty, frequencyPenalty, presencePenalty } = sampling;
   const isPlain = repetitionPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0;
   return isPlain ? undefined : new Seen(prompt, frequencyPenalty === 0);
@@ -43,7 +47,7 @@ export class Passes {
     this.#session = sessionState;
     this.#before = sessionState.length;
     this.#request = request;
-    this.#seen = seenOf(request.prompt, request.sampling);
+    this.#seen = seenOf(request.whole ?? request.prompt, request.sampling);
     this.#choices = new Choices(request.rules);
   }
 
@@ -81,7 +85,7 @@ export class Passes {
   /** Reads tokens, and chooses one that follows the last of them. */
   choose(ids: Int32Array): Chosen {
     const { call, places, fields } = this.#begin(ids, this.#request.asked);
-    const choice = this.#choices.next(call, this.#seen?.input);
+    const choice = choiceIn(call, this.#choices.next(this.#seen?.input));
     const slot = call.output('found', [4]);
     readInto(fn, this.#session, ids, () => {
       call.run('generateToken', {

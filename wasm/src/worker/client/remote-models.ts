@@ -13,8 +13,13 @@ import type {
   Filled,
   FillMaskOptions,
   ForwardOptions,
+  Beam,
+  BeamOptions,
+  FinishReason,
+  GenerateAllOptions,
   GenerateOptions,
   Generation,
+  Generations,
   LanguageModelConfig,
   LossOptions,
   ModelOutput,
@@ -25,6 +30,7 @@ import type {
   SessionOptions,
   Token,
   TokenOf,
+  TokenOfAll,
   KeptFormat,
 } from '../../api/model-types.js';
 import type {
@@ -52,7 +58,13 @@ import type {
 } from '../../api/worker-types.js';
 import { revived } from '../../arguments/activations.js';
 import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
-import { drawnSeed, type Ending, generationOf } from '../../arguments/generation.js';
+import {
+  drawnSeed,
+  type Ending,
+  generationOf,
+  generationsOf,
+  seedsFrom,
+} from '../../arguments/generation.js';
 import { chatText } from '../../chat/chat-prompt.js';
 import { chatting, splitOptions, withReuse } from '../../chat/chatting.js';
 import { checkSignal } from '../../arguments/signal.js';
@@ -193,6 +205,25 @@ function tokensOf(begun: Promise<Begun>, seed: number): Generation<Token> {
   return generationOf('LanguageModel.generate', all, seed, ending);
 }
 
+/** The tokens of several generations, which the worker has in one. */
+async function* tokensOfAll(
+  begun: Promise<Begun>,
+  reasons: (FinishReason | undefined)[],
+): AsyncGenerator<TokenOfAll, void, undefined> {
+  try {
+    for await (const token of tokensOf(begun, 0)) {
+      const { index, finishReason } = token as TokenOfAll;
+      if (finishReason) reasons[index] = finishReason;
+      yield token as TokenOfAll;
+    }
+  } finally {
+    reasons.forEach((reason, i) => (reasons[i] = reason ?? 'aborted'));
+  }
+}
+
+/** More prompts than a call has; the other side says so. */
+const mostPrompts = 2 ** 16;
+
 class RemoteModel extends Remote implements AsyncLanguageModel {
   declare readonly config: Filled<LanguageModelConfig>;
   declare readonly parameterCount: number;
@@ -315,6 +346,32 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return tokensOf(begun, seed);
   }
 
+  /** Sent at the call, as that of `generate`. */
+  generateAll(
+    prompts: readonly (string | ArrayLike<number>)[],
+    options: InWorkerOptions<GenerateAllOptions> = {},
+  ): Generations<TokenOfAll> {
+    const fn = 'LanguageModel.generateAll';
+    const { seed = drawnSeed() } = (isRecord(options) ? options : {}) as GenerateAllOptions;
+    const count = listOf(fn, 'prompts', prompts, mostPrompts)?.length ?? 0;
+    const seeds = typeof seed === 'number' ? seedsFrom(seed, count) : [];
+    const begun = this.#begin(prompts, options, seed, 'generateAll');
+    begun.catch(() => undefined);
+    const reasons = seeds.map((): FinishReason | undefined => undefined);
+    return generationsOf(fn, tokensOfAll(begun, reasons), seeds, reasons);
+  }
+
+  beams(prompt: string | ArrayLike<number>, options?: BeamOptions & CallOptions): Promise<Beam[]> {
+    const manner: Manner = { onAbort: 'stop' };
+    return this.call(
+      'LanguageModel.beams',
+      'beams',
+      ['prompt', 'options'],
+      [prompt, options],
+      manner,
+    );
+  }
+
   /** The template is rendered here, where `jinja` is; its text becomes tokens in the worker. */
   chatPrompt(
     messages: readonly ChatMessage[],
@@ -360,17 +417,18 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   }
 
   async #begin(
-    prompt: string | ArrayLike<number>,
+    prompt: unknown,
     options: InWorkerOptions<GenerateOptions>,
     seed: number,
+    name: 'generate' | 'generateAll' = 'generate',
   ): Promise<Begun> {
-    const fn = 'LanguageModel.generate';
+    const fn = `LanguageModel.${name}`;
     const own = { ...copyOf(fn, options), seed };
     const { signal, session } = own;
     checkSignal(fn, signal);
     // It does nothing until a token is wanted, so there is nothing to withhold.
     const manner = { isWithheld: false };
-    const method = { fn, method: 'generate', names: ['prompt', 'options'], manner };
+    const method = { fn, method: name, names: ['prompt', 'options'], manner };
     const tokens = await this.make(
       method,
       [prompt, own],

@@ -46,6 +46,7 @@ export const isMaker = (method: string): method is Maker =>
 export const modelMakers: Readonly<Record<string, HandleKind>> = {
   session: 'session',
   generate: 'generation',
+  generateAll: 'generation',
   fork: 'session',
 };
 
@@ -118,7 +119,7 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
       ...(['loss', 'embed', 'save', 'dispose'] satisfies MethodNames<LanguageModel>[]),
       ...(['attribute', 'sweep', 'headScores'] satisfies MethodNames<LanguageModel>[]),
       ...(['normWeights', 'lens', 'score', 'fillMask'] satisfies MethodNames<LanguageModel>[]),
-      ...(['encode', 'decode'] satisfies MethodNames<LanguageModel>[]),
+      ...(['encode', 'decode', 'generateAll', 'beams'] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
       ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),

@@ -1,0 +1,254 @@
+// @build each
+// Several generations in one pass, and beam search: beside generations alone, and beside all answers there are.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { init } from 'qkv';
+import { charactersTokenizer, create } from 'qkv/models';
+import { init as initAway } from 'qkv/worker';
+import { expectRejects, expectThrows } from '../../support/js/check.js';
+import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
+import { kinds, rowsOf } from '../../support/js/model-kinds.js';
+import { logProbabilities, modelForward, randomWeights } from '../../support/js/model-oracle.js';
+
+const engine = await init({ deterministic: true });
+after(() => engine.dispose());
+const config = { ...kinds.llama, maxLength: 60 };
+const weights = randomWeights(config, 3);
+const letters = Array.from('abcdefghijklmnopqrs');
+const model = create(engine, config, weights, { tokenizer: charactersTokenizer(letters) });
+after(() => model.dispose());
+const prompts = [12, 3, 7, 1].map((length) => rowsOf(config, length));
+const all = async (tokens) => {
+  const list = [];
+  for await (const token of tokens) list.push(token);
+  return list;
+};
+const withoutIndex = ({ index: _, ...token }) => token;
+
+describe('generateAll', () => {
+  const fn = 'LanguageModel.generateAll';
+
+  for (const [what, options] of Object.entries({
+    'the likeliest tokens': { maxTokens: 9 },
+    'drawn tokens, with penalties and alternatives': {
+      ...{ maxTokens: 9, temperature: 1.3, seed: 2 ** 52 + 5, topK: 9, topP: 0.95 },
+      ...{ repetitionPenalty: 1.2, frequencyPenalty: 0.3, topLogprobs: 2, logitBias: { 3: 1 } },
+    },
+    'what is forced and masked': {
+      ...{
+        maxTokens: 6,
+        forced: [4, 2],
+        mask: (answer) => (answer.length < 3 ? undefined : [7, 8]),
+      },
+    },
+    'stops of texts and tokens': {
+      maxTokens: 20,
+      temperature: 2,
+      seed: 8,
+      stop: ['a'],
+      stopTokens: [5],
+    },
+  }))
+    test(`each has the tokens that it has alone: ${what}`, async () => {
+      const together = model.generateAll(prompts, options);
+      const told = await all(together);
+      for (const [i, prompt] of prompts.entries()) {
+        const seed = ((options.seed ?? 0) + i) % 2 ** 53;
+        const alone = model.generate(prompt, { ...options, seed });
+        const expected = await all(alone);
+        assert.deepEqual(told.filter(({ index }) => index === i).map(withoutIndex), expected);
+        assert.equal(together.finishReasons[i], alone.finishReason);
+        if (options.seed) assert.equal(together.seeds[i], seed);
+      }
+    });
+
+  test('they come in rounds, and texts are whole', async () => {
+    const told = await all(model.generateAll(prompts, { maxTokens: 3 }));
+    assert.deepEqual(
+      told.map(({ index }) => index),
+      [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3],
+    );
+    const texts = await model.generateAll(prompts, { maxTokens: 3 }).texts();
+    const alone = prompts.map((prompt) => model.generate(prompt, { maxTokens: 3 }).text());
+    assert.deepEqual(texts, await Promise.all(alone));
+  });
+
+  test('without a seed one is drawn, and those of the others follow it', () => {
+    const { seeds } = model.generateAll(prompts);
+    assert.deepEqual(
+      seeds,
+      seeds.map((_, i) => seeds[0] + i),
+    );
+    assert.notEqual(model.generateAll(prompts).seeds[0], seeds[0]);
+  });
+
+  test('who breaks off leaves no session behind, and each says that it was aborted', async () => {
+    const { handles } = engine.memory();
+    const broken = model.generateAll(prompts);
+    for await (const { index } of broken) if (index === 2) break;
+    assert.deepEqual(broken.finishReasons, Array(4).fill('aborted'));
+    const stop = new AbortController();
+    const stopped = model.generateAll(prompts, { signal: stop.signal });
+    await assert.rejects(async () => {
+      for await (const _ of stopped) stop.abort(new Error('enough'));
+    }, /enough/);
+    const unused = model.generateAll(prompts);
+    await unused.return();
+    assert.deepEqual(unused.finishReasons, Array(4).fill('aborted'));
+    assert.equal(engine.memory().handles, handles);
+  });
+
+  test('what cannot go on ends all of them by name', async () => {
+    const banned = letters.map((_, id) => id);
+    await expectRejects(all(model.generateAll(prompts, { banned })), fn, 'out_of_range');
+  });
+
+  test('what is wrong is refused at once', () => {
+    const session = model.session();
+    for (const [given, options, of, code, ...says] of [
+      [[], {}, fn, 'invalid_argument', 'prompts is an array', '1 to 1024'],
+      ['abc', {}, fn, 'invalid_argument', 'prompts is "abc"'],
+      [[[1], []], {}, 'LanguageModel.generate', 'shape_mismatch', 'prompt'],
+      [[[99]], {}, 'LanguageModel.generate', 'out_of_range', 'prompt[0] is 99'],
+      [prompts, { session }, fn, 'invalid_argument', 'session is'],
+      [prompts, { read: [] }, fn, 'invalid_argument', 'read is'],
+      [prompts, { topK: -1 }, 'LanguageModel.generate', 'out_of_range', 'topK'],
+      [prompts, { seed: '1' }, 'LanguageModel.generate', 'invalid_argument', 'seed'],
+      [prompts, Object.create({ reuse: true }), fn, 'invalid_argument', 'reuse is true'],
+    ])
+      expectThrows(() => model.generateAll(given, options), of, code, ...says);
+    session.dispose();
+  });
+});
+
+describe('beams', () => {
+  const fn = 'LanguageModel.beams';
+  const prompt = rowsOf(config, 4);
+
+  /** ln p of every answer of `length` tokens, by the oracle. */
+  function everyAnswer(length) {
+    let answers = [{ ids: [], logProbability: 0 }];
+    for (let t = 0; t < length; t += 1) {
+      answers = answers.flatMap(({ ids, logProbability }) => {
+        const { logits } = modelForward(config, weights, [...prompt, ...ids]);
+        const row = logProbabilities(logits.slice(-config.vocabulary));
+        return Array.from(row, (each, id) => ({
+          ...{ ids: [...ids, id], logProbability: logProbability + each },
+        }));
+      });
+    }
+    return answers.sort((a, b) => b.logProbability - a.logProbability);
+  }
+
+  test('as many beams as first tokens find the likeliest answers of two tokens', async () => {
+    const expected = everyAnswer(2).slice(0, 19);
+    const found = await model.beams(prompt, { beams: 19, maxTokens: 2, stopTokens: [] });
+    assert.deepEqual(
+      found.map(({ ids }) => [...ids]),
+      expected.map(({ ids }) => ids),
+    );
+    for (const [i, { logProbability, score, text, ids, finishReason }] of found.entries()) {
+      assert.ok(Math.abs(logProbability - expected[i].logProbability) < 1e-4);
+      assert.equal(score, logProbability / 2);
+      assert.equal(text, Array.from(ids, (id) => letters[id]).join(''));
+      assert.equal(finishReason, 'length');
+    }
+  });
+
+  test('one beam says what generate() says', async () => {
+    const options = { maxTokens: 12, stopTokens: [5] };
+    const expected = await all(model.generate(prompt, options));
+    const [beam, ...others] = await model.beams(prompt, { ...options, beams: 1 });
+    assert.deepEqual(
+      [...beam.ids],
+      expected.map(({ id }) => id),
+    );
+    assert.equal(beam.finishReason, expected.at(-1).finishReason);
+    assert.deepEqual(others, []);
+    const sum = expected.reduce((total, { logProbability }) => total + logProbability, 0);
+    assert.ok(Math.abs(beam.logProbability - sum) < 1e-5);
+  });
+
+  test('answers that end are among them, and a penalty of lengths orders them', async () => {
+    // The likeliest tokens of all end an answer.
+    const { logits } = model.forward(prompt, { rows: 'last' });
+    const order = [...logits.data.keys()].sort((a, b) => logits.data[b] - logits.data[a]);
+    const stopTokens = order.slice(0, 2);
+    for (const lengthPenalty of [0, 1, 3]) {
+      const found = await model.beams(prompt, {
+        beams: 4,
+        maxTokens: 6,
+        stopTokens,
+        lengthPenalty,
+      });
+      assert.equal(found.length, 4);
+      for (const { ids, logProbability, score, finishReason, text } of found) {
+        assert.equal(score, logProbability / ids.length ** lengthPenalty);
+        const isEnd = stopTokens.includes(ids.at(-1));
+        assert.equal(finishReason, isEnd ? 'stop' : 'length');
+        assert.ok(![...ids.slice(0, -1)].some((id) => stopTokens.includes(id)));
+        assert.equal(text.length, isEnd ? ids.length - 1 : ids.length);
+      }
+      const scores = found.map(({ score }) => score);
+      assert.deepEqual(
+        scores,
+        [...scores].sort((a, b) => b - a),
+      );
+      if (lengthPenalty === 0) assert.deepEqual([...found[0].ids], [order[0]]);
+    }
+  });
+
+  test('more beams never find a less likely best answer of the same length', async () => {
+    let before = -Infinity;
+    for (const beams of [1, 19]) {
+      const [best] = await model.beams(prompt, { beams, maxTokens: 2, stopTokens: [] });
+      assert.ok(best.logProbability >= before);
+      before = best.logProbability;
+    }
+  });
+
+  test('a signal ends it, and no session stays', async () => {
+    const { handles } = engine.memory();
+    const signal = AbortSignal.abort(new Error('enough'));
+    await assert.rejects(model.beams(prompt, { signal }), /enough/);
+    await model.beams(prompt, { maxTokens: 5 });
+    assert.equal(engine.memory().handles, handles);
+  });
+
+  test('what is wrong is refused by name', async () => {
+    for (const [given, options, of, code, ...says] of [
+      [prompt, { beams: 0 }, fn, 'out_of_range', 'beams is 0'],
+      [prompt, { beams: 65 }, fn, 'out_of_range', 'beams is 65'],
+      [prompt, { lengthPenalty: NaN }, fn, 'invalid_argument', 'lengthPenalty'],
+      [prompt, { temperature: 1 }, fn, 'invalid_argument', "unknown key 'temperature'"],
+      [[99], {}, 'LanguageModel.generate', 'out_of_range', 'prompt[0] is 99'],
+    ])
+      await expectRejects((async () => model.beams(given, options))(), of, code, ...says);
+  });
+});
+
+test('in a worker: the same tokens, seeds, reasons and beams', async () => {
+  const away = await initAway({ deterministic: true, models: true });
+  after(() => away.dispose());
+  const own = checkpointConfig({
+    ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
+  });
+  const file = checkpoint(own, randomWeights(own, 11));
+  const { load } = await import('qkv/models');
+  const [remote, local] = [
+    await away.loadModel({ weights: file }),
+    await load(engine, { weights: file }),
+  ];
+  const rows = [[1, 2, 3], [4]];
+  const options = { maxTokens: 6, temperature: 1, seed: 5 };
+  const [there, here] = [remote.generateAll(rows, options), local.generateAll(rows, options)];
+  assert.deepEqual(await all(there), await all(here));
+  assert.deepEqual([there.seeds, there.finishReasons], [here.seeds, here.finishReasons]);
+  const drawn = remote.generateAll(rows, { maxTokens: 2 });
+  assert.deepEqual(drawn.seeds, [drawn.seeds[0], drawn.seeds[0] + 1]);
+  for await (const _ of drawn) break;
+  assert.deepEqual(drawn.finishReasons, ['aborted', 'aborted']);
+  const found = { beams: 3, maxTokens: 4 };
+  assert.deepEqual(await remote.beams([1, 2], found), await local.beams([1, 2], found));
+  local.dispose();
+});

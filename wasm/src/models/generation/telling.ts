@@ -1,0 +1,52 @@
+// What a generation says of its tokens.
+
+import type { Alternative, FinishReason } from '../../api/generation-types.js';
+import type { Token } from '../../api/model-types.js';
+import type { ModelState } from '../model-state.js';
+import type { Chosen } from './passes.js';
+import type { GenerateRequest } from './request.js';
+import { StreamedText } from './streamed-text.js';
+import { fn } from './token-lists.js';
+
+/** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
+const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Array =>
+  config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
+
+export class Telling {
+  readonly #request: GenerateRequest;
+  readonly #texts: StreamedText;
+  #count = 0;
+
+  constructor(state: ModelState, request: GenerateRequest) {
+    this.#request = request;
+    this.#texts = new StreamedText(
+      fn,
+      state.spec,
+      request.stops,
+      saidIn(state, request.whole ?? request.prompt),
+    );
+  }
+
+  /** The token as callers have it; with a reason it is the last. `isOver`: whether nothing may follow it. */
+  token({ topLogprobs: top, ...chosen }: Chosen, isOver: boolean): Token {
+    const { ends, most, maxTokens } = this.#request;
+    this.#count += 1;
+    const topLogprobs = top?.map((each): Alternative => ({
+      ...each,
+      text: this.#texts.peek(each.id),
+    }));
+    const isEnd = ends.includes(chosen.id);
+    const { text, isStopped } = isEnd
+      ? { text: '', isStopped: false }
+      : this.#texts.push(chosen.id);
+    const isFull = this.#count >= most;
+    const atMost: FinishReason = most === maxTokens ? 'length' : 'room';
+    const finishReason = isEnd || isStopped || isOver ? 'stop' : isFull ? atMost : undefined;
+    return {
+      ...chosen,
+      text: finishReason && !isStopped ? text + this.#texts.end() : text,
+      ...(topLogprobs && { topLogprobs }),
+      ...(finishReason && { finishReason }),
+    };
+  }
+}
