@@ -9,6 +9,7 @@
 #include "qkv/analysis.hpp"
 #include "qkv/language_model.hpp"
 #include "qkv/rotary.hpp"
+#include "qkv/sampling.hpp"
 
 namespace qkv::test::fuzz_findings_test {
 namespace {
@@ -118,6 +119,20 @@ TEST_CASE("found: a model of more inputs than 64 bits count the bytes of is refu
     }
   }
   CHECK(allocated_bytes() == bytes);
+}
+
+TEST_CASE("found: tokens that were seen and have no rank are absent, whatever their extent says",
+          "[sampling]") {
+  const std::vector<float> logits = {0.5F, 2.0F, -1.0F, 1.0F};
+  const std::vector<std::int32_t> one = {1};
+  SamplingArgs args{.logits = {logits.data(), {4}}};
+  args.options.repetition_penalty = 1.3F;
+  args.seen.data = one.data();
+  args.seen.shape[0] = 1 << 20;  // more than there are
+  Workspace workspace;
+  SampledToken token;
+  require_ok(sample(args, workspace, token));
+  CHECK(token.id == 1);
 }
 
 }  // namespace

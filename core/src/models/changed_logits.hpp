@@ -59,12 +59,16 @@ class ChangedLogits {
   }
   /// Tokens that there is room for.
   static std::size_t most(const SamplingArgs& args) noexcept {
-    return static_cast<std::size_t>(args.bias_ids.extent(0)) +
-           (penalizes(args.options) ? static_cast<std::size_t>(args.seen.extent(0)) : 0);
+    return static_cast<std::size_t>(count(args.bias_ids)) +
+           (penalizes(args.options) ? static_cast<std::size_t>(count(args.seen)) : 0);
+  }
+  /// What is absent has no elements, whatever its shape says.
+  static Index count(const TensorView<const std::int32_t>& ids) noexcept {
+    return ids.absent() ? 0 : ids.extent(0);
   }
 
   void list(std::int32_t* marks) noexcept {
-    const Index biases = args_.bias_ids.extent(0);
+    const Index biases = count(args_.bias_ids);
     const Index seen = static_cast<Index>(most(args_)) - biases;
     for (Index i = 0; i < biases; ++i) {
       marks[args_.bias_ids.data[i]] = -1;
