@@ -127,6 +127,32 @@ test('worker in Chromium: a strict policy is enough: own scripts and workers, We
   assert.deepEqual(report.differ, []);
 });
 
+test('worker in Chromium: a trainer makes the steps of the page, under a strict policy, and pauses', async () => {
+  const report = await pages.run(
+    `
+    import * as main from '/dist/train.js';
+    import { init } from '/dist/worker.js';
+    const config = { vocabulary: 9, numLayers: 1, dModel: 16, numHeads: 2, dFeedForward: 24, maxLength: 8 };
+    const ids = (step) => Array.from({ length: 16 }, (_, i) => (i + step) % 9);
+    const batches = (step) => ({ ids: ids(step), targets: ids(step + 1), batch: 2 });
+    const trainer = await (await init({ train: true })).languageModel(config);
+    const told = [];
+    const run = trainer.run({ batches, steps: 60, every: 20, onStep: ({ step }) => told.push(step) });
+    await trainer.pause();
+    const halted = trainer.steps;
+    await trainer.resume();
+    await run;
+    const here = (await main.init()).languageModel(config);
+    for (let step = 1; step <= 60; ++step) here.step(batches(step));
+    const [far, near] = [await trainer.save({ optimizer: true }), here.save({ optimizer: true })];
+    report({ same: String(far) === String(near), last: told.at(-1), halted });
+  `,
+    { policy: strictPolicy },
+  );
+  assert.ok(report.halted <= 60);
+  assert.deepEqual([report.same, report.last], [true, 60]);
+});
+
 describe('worker in Chromium: one that cannot start is named, and what to do:', () => {
   const refusal = async (path, options = {}, initOptions = '') => {
     const [first, second] = await pages.look(

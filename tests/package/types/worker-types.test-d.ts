@@ -157,6 +157,49 @@ declare const signal: AbortSignal;
 declare const mainTensor: main.Tensor;
 declare const mainInit: typeof main.init;
 
+declare const batch: train.LanguageBatch;
+declare const pairs: train.Seq2SeqBatch;
+
+export async function trains(): Promise<unknown[]> {
+  const trainer = await engine.languageModel(
+    { vocabulary: 9, numLayers: 1, dModel: 8, numHeads: 1, dFeedForward: 0, maxLength: 9 },
+    { learningRate: 1e-2, worker: 0, signal },
+  );
+  const { steps, last } = await trainer.run({
+    batches: async (step) => (step > 3 ? undefined : batch),
+    steps: 9,
+    every: 3,
+    onStep: ({ step, meanLoss }) => step + meanLoss,
+    signal,
+  });
+  await trainer.run({ batches: [batch] });
+  await trainer.run({ batches: new Set([batch]).values() });
+  const { layers } = await trainer.model.forward([1], { inspect: { weights: true }, signal });
+  const weights = layers.get(1)?.weights.data;
+  const both = await trainer.model.gradients([1], {
+    answer: 1,
+    read: [{ site: 'residual' }],
+  });
+  const named: readonly string[] = trainer.parameters().names;
+  const bytes: Uint8Array = await trainer.save({ optimizer: true, signal });
+  const other = await engine.seq2seq({ kind: 'gru', vocabulary: 9, dModel: 8, maxLength: 9 });
+  await other.step(pairs);
+  const { ids } = await other.model.translate([1], { start: 0, end: 1, maxLength: 3 });
+  // @ts-expect-error: there need not have been a step
+  last.loss;
+  // @ts-expect-error: a batch without sources
+  await other.step(batch);
+  // @ts-expect-error: of what kind the model is decides what it can
+  other.model.forward;
+  // @ts-expect-error: a misspelt option
+  void trainer.run({ batches: [batch], onSteps: () => 1 });
+  // @ts-expect-error: batches are not optional
+  void trainer.run({ steps: 3 });
+  // @ts-expect-error: what was not asked for
+  void (await trainer.model.forward([1])).layers.get(1);
+  return [steps, weights, both.gradients.get('residual'), named, bytes, ids];
+}
+
 export async function uses(): Promise<unknown[]> {
   const { output, weights } = await engine.attention(x, tensor, x, { cache, signal, causal: true });
   const extras = await engine.attention(x, x, x, { out: tensor, transfer: true });

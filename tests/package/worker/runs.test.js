@@ -7,7 +7,7 @@ import { init as here } from 'qkv/train';
 import { init, QkvError } from 'qkv/worker';
 import { expectRejects } from '../../support/js/check.js';
 import { resultOf } from '../../support/js/node.js';
-import { inTime, until } from '../../support/js/patience.js';
+import { inTime, pause, until } from '../../support/js/patience.js';
 import { batchOf, config, how, stateAfter, trainedHere } from '../../support/js/trainers.js';
 import { overPort, workersOf } from '../../support/js/workers.js';
 
@@ -49,7 +49,10 @@ describe('worker: a run', () => {
   const sources = {
     'an array, again and again': () => list,
     'a function of the step': () => fromList,
-    'an asynchronous function': () => async (step) => fromList(step),
+    'an asynchronous function, now quick, now slow': () => async (step) => {
+      for (let turns = (7 * step) % 5; turns > 0; --turns) await pause(0);
+      return fromList(step);
+    },
     'an iterable': function* () {
       for (let step = 1; ; ++step) yield fromList(step);
     },

@@ -17,7 +17,6 @@ import type {
   Seq2Seq,
   Seq2SeqBatch,
   StepResult,
-  Trainer,
   TranslateOptions,
   Translation,
 } from './trainer-types.js';
@@ -81,7 +80,7 @@ export interface RunOptions<Given> {
   transfer?: boolean | undefined;
 }
 
-/** A trainer in a worker: what {@link Trainer} is, as promises of the same results, bit for bit, and a run of many steps. */
+/** A trainer in a worker: what `Trainer` is, as promises of the same results, bit for bit, and a run of many steps. */
 export interface AsyncTrainer<
   Model,
   Given = Model extends AsyncSeq2Seq ? Seq2SeqBatch : LanguageBatch,
@@ -92,23 +91,23 @@ export interface AsyncTrainer<
   readonly parameterCount: number;
   /** The weights that are trained, read between two steps. */
   readonly model: Model;
-  /** As {@link Trainer.step}. @throws {@link QkvError} also `busy` while a run goes on */
+  /** As `Trainer.step`. @throws {@link QkvError} also `busy` while a run goes on */
   step(batch: Given, options?: CallOptions): Promise<StepResult>;
-  /** As {@link Trainer.evaluate}. */
+  /** As `Trainer.evaluate`. */
   evaluate(batch: Given, options?: CallOptions): Promise<EvaluationResult>;
-  /** As {@link Trainer.differentiate}. */
+  /** As `Trainer.differentiate`. */
   differentiate(batch: Given, options?: CallOptions): Promise<EvaluationResult>;
-  /** As {@link Trainer.parameters}, of which the names are known here. */
+  /** As `Trainer.parameters`, of which the names are known here. */
   parameters(): AsyncParameters;
-  /** As {@link Trainer.save}; during a run, the weights between two steps. */
+  /** As `Trainer.save`; during a run, the weights between two steps. */
   save(options?: SaveOptions & CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
-  /** As {@link Trainer.load}. @throws {@link QkvError} also `busy` while a run goes on */
+  /** As `Trainer.load`. @throws {@link QkvError} also `busy` while a run goes on */
   load(bytes: Uint8Array, options?: CallOptions): Promise<void>;
   /**
    * Makes steps in the worker, one after the other, while this thread does other work: the same steps as calls of `step`, bit for
    * bit. Other calls to the worker have their turns between two steps, at the latest 8 ms after the one before or when the step ends.
    *
-   * @throws {@link QkvError} what {@link Trainer.step} throws, `busy` for a second run; the reason of the signal; what `batches` or `onStep`
+   * @throws {@link QkvError} what `Trainer.step` throws, `busy` for a second run; the reason of the signal; what `batches` or `onStep`
    * throw. The steps before stay.
    */
   run(options: RunOptions<Given>): Promise<RunResult>;

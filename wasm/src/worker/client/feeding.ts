@@ -16,7 +16,8 @@ function makerOf<Given>(
     AsyncIterable<Given> & Iterable<Given>
   >;
   const make: unknown = inTurns ?? atOnce;
-  return typeof make === 'function' ? () => make.call(source) : undefined;
+  if (typeof make !== 'function') return undefined;
+  return () => Reflect.apply(make, source, []) as Iterator<Given> | AsyncIterator<Given>;
 }
 
 /** What gives the batches of a source that is no array, and what ends it. */
@@ -36,9 +37,9 @@ export function sourceOf<Given>(
   let isOver = false;
   return {
     next: async () => {
-      const { done, value } = await all.next();
-      isOver = done === true;
-      return isOver ? undefined : (value as Given);
+      const result = await all.next();
+      isOver = result.done === true;
+      return result.done ? undefined : result.value;
     },
     end: () => {
       // What its own end throws, nobody is left to hear.

@@ -14,7 +14,7 @@ export interface RunRequest {
   readonly steps: number;
   readonly every: number;
   readonly signal: AbortSignal;
-  onProgress(progress: RunProgress): void;
+  readonly onProgress: (progress: RunProgress) => void;
 }
 
 /** A trainer, as far as a run needs it. */
