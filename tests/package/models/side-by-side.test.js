@@ -23,7 +23,7 @@ const all = async (tokens) => {
   for await (const token of tokens) list.push(token);
   return list;
 };
-const withoutIndex = ({ index: _, ...token }) => token;
+const withoutIndex = (token) => Object.fromEntries(Object.entries(token).filter(([name]) => name !== 'index')); // prettier-ignore
 
 describe('generateAll', () => {
   const fn = 'LanguageModel.generateAll';

@@ -61,7 +61,7 @@ export function generationsOf<T extends { readonly text: string; readonly index:
   const all = oneLoop(fn, tokens);
   async function texts(): Promise<string[]> {
     const whole = seeds.map(() => '');
-    for await (const { index, text } of all) whole[index] += text;
+    for await (const { index, text } of all) whole[index] = (whole[index] ?? '') + text;
     return whole;
   }
   Object.defineProperties(all, {

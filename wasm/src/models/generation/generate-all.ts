@@ -122,10 +122,10 @@ async function* tokens(
 /** The options of each of them, whose seeds follow each other. */
 function optionsOf(options: GenerateAllOptions, count: number): GenerateOptions[] {
   const own = readOptions(fn, 'options', options, (given) => {
-    const all: Record<string, unknown> = {};
+    const all: GenerateOptions & Record<string, unknown> = {};
     // Inherited ones, too.
     for (const name in given) all[name] = given[name as keyof GenerateAllOptions];
-    return all as GenerateOptions;
+    return all;
   });
   for (const name of alone) {
     if (own[name] === undefined) continue;
