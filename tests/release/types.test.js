@@ -92,7 +92,7 @@ const exported = {
     toNested zeros`,
   './constraints': `Constraint ConstraintRule JsonSchemaOptions QkvError QkvErrorCode jsonSchema regularExpression`,
   './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEmbedOptions AsyncEngineInfo
-    AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
+    AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLanguageModelTrainers AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
     AsyncOptions AsyncParameters AsyncQkv AsyncScoreOptions AsyncSeq2Seq AsyncSession AsyncSweepOptions AsyncTensor AsyncTrainedModel
     AsyncTrainer AsyncTransformerBlock BatchSource CallOptions InWorker InWorkerHandle
     InWorkerOptions LoadModelOptions ModelSource OptionsInWorker PlaceOptions RunOptions RunReport RunResult WorkerModels WorkerPort serve`,

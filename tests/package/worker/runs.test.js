@@ -355,6 +355,7 @@ describe('worker: a run that is refused', () => {
     const value = await trainer.parameters().value(name);
     const all = [
       ['Trainer.step', () => trainer.step(batchOf(1))],
+      ['Trainer.accumulate', () => trainer.accumulate(batchOf(1))],
       ['Trainer.load', () => trainer.load(file)],
       ['parameters.set', () => trainer.parameters().set(name, value)],
       ['Trainer.run', () => trainer.run({ batches: list, steps: 1 })],

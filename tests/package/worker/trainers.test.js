@@ -2,6 +2,7 @@
 // Trainers in workers: every method does what it does on this thread, bit for bit, and refuses what cannot be.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { load } from 'qkv/models';
 import { init as here } from 'qkv/train';
 import { init } from 'qkv/worker';
 import { expectRejects } from '../../support/js/check.js';
@@ -103,6 +104,40 @@ describe('worker: a trainer', () => {
     const { logits: again } = await model.forward([1, 2, 3]);
     assert.deepEqual(again.shape, logits.shape);
     assert.ok(again.data.every((x, i) => Math.abs(x - logits.data[i]) < 1e-5));
+  });
+
+  test('trains a model that the worker has loaded further, whole or by adapters', async () => {
+    const file = local.languageModel(config, how).save();
+    const [there, known] = await Promise.all([
+      engine.loadModel({ weights: new Blob([file]) }),
+      load(local, { weights: new Blob([file]) }),
+    ]);
+    for (const options of [{}, { lora: { rank: 2 }, learningRate: 1e-2 }]) {
+      const far = await engine.languageModel.from(there, options);
+      const near = local.languageModel.from(known, options);
+      assert.equal(far.parameterCount, near.parameterCount);
+      await far.run({ batches: batchOf, steps: 3 });
+      for (const step of [1, 2, 3]) near.step(batchOf(step));
+      await expectAlike(far.save(), near.save());
+      await expectAlike(far.model.loss([1, 2, 3]), near.model.loss([1, 2, 3]));
+      for (const each of [far, near]) await each.dispose();
+    }
+    await expectRejects(
+      engine.languageModel.from(3),
+      'languageModel.from',
+      'invalid_argument',
+      'model is 3',
+    );
+    await there.dispose();
+    known.dispose();
+  });
+
+  test('adds gradients of parts to those of the next step', async () => {
+    const far = await engine.languageModel(config, how);
+    const near = local.languageModel(config, how);
+    await expectAlike(far.accumulate(batchOf(1)), near.accumulate(batchOf(1)));
+    await expectAlike(far.step(batchOf(2)), near.step(batchOf(2)));
+    await expectAlike(far.save(), near.save());
   });
 
   test('is given back with what it had', async () => {

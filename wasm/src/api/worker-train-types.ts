@@ -93,6 +93,8 @@ export interface AsyncTrainer<
   readonly model: Model;
   /** As `Trainer.step`. @throws {@link QkvError} also `busy` while a run goes on */
   step(batch: Given, options?: CallOptions): Promise<StepResult>;
+  /** As `Trainer.accumulate`. @throws {@link QkvError} also `busy` while a run goes on */
+  accumulate(batch: Given, options?: CallOptions): Promise<EvaluationResult>;
   /** As `Trainer.evaluate`. */
   evaluate(batch: Given, options?: CallOptions): Promise<EvaluationResult>;
   /** As `Trainer.differentiate`. */

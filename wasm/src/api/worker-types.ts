@@ -36,7 +36,12 @@ import type {
   TokenOf,
   TokenOfAll,
 } from './model-types.js';
-import type { LanguageModelConfig, Seq2SeqConfig, TrainerOptions } from './trainer-types.js';
+import type {
+  FineTuneOptions,
+  LanguageModelConfig,
+  Seq2SeqConfig,
+  TrainerOptions,
+} from './trainer-types.js';
 import type { AsyncSeq2Seq, AsyncTrainedModel, AsyncTrainer } from './worker-train-types.js';
 import type {
   AttentionOptions,
@@ -388,6 +393,20 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
 }
 
+/** What makes trainers of language models in workers. */
+export interface AsyncLanguageModelTrainers {
+  /** One that begins with random weights. @throws {@link QkvError} what `languageModel` of `qkv/train` throws, and `unsupported` */
+  (
+    config: LanguageModelConfig,
+    options?: TrainerOptions & PlaceOptions,
+  ): Promise<AsyncTrainer<AsyncTrainedModel>>;
+  /** One that trains a model of `loadModel` further, in its worker. @throws {@link QkvError} what `languageModel.from` of `qkv/train` throws */
+  from(
+    model: AsyncLanguageModel,
+    options?: FineTuneOptions & PlaceOptions,
+  ): Promise<AsyncTrainer<AsyncTrainedModel>>;
+}
+
 /**
  * Engines in workers, made by {@link init}. A call on plain arrays goes to an idle worker, or to the first worker
  * that becomes idle. A call with a tensor, cache, layer or block goes to the worker of that object, which runs its
@@ -576,10 +595,7 @@ export interface AsyncQkv {
    *
    * @throws {@link QkvError} what that throws, and `unsupported` for workers that cannot train
    */
-  languageModel(
-    config: LanguageModelConfig,
-    options?: TrainerOptions & PlaceOptions,
-  ): Promise<AsyncTrainer<AsyncTrainedModel>>;
+  readonly languageModel: AsyncLanguageModelTrainers;
   /**
    * A model in training that reads one sequence and writes another, in a worker, as `seq2seq` of `qkv/train` makes one on this thread.
    * @throws {@link QkvError} as `languageModel`

@@ -96,9 +96,13 @@ export function clientOf(pool: Pool, onEnd: () => void): AsyncQkv {
   };
   methods['loadModel'] = (source: ModelSource | string, options?: LoadModelOptions) =>
     loadModel(client, source, options);
-  for (const method of ['languageModel', 'seq2seq'] as const) {
-    methods[method] = (...args: unknown[]) => makeTrainer(client, method, args);
-  }
+  const trainers =
+    (method: Parameters<typeof makeTrainer>[1]) =>
+    (...args: unknown[]) =>
+      makeTrainer(client, method, args);
+  const from = trainers('languageModel.from');
+  methods['languageModel'] = Object.assign(trainers('languageModel'), { from });
+  methods['seq2seq'] = trainers('seq2seq');
   for (const [method, names] of Object.entries(operators)) {
     methods[method] = async (...args: unknown[]): Promise<unknown> => {
       const { answer, lane } = await client.run({ fn: method, method, names }, args);

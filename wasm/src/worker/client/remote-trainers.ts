@@ -175,6 +175,10 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
     return this.call('Trainer.step', 'step', ['batch', 'call'], [batch, options]);
   }
 
+  accumulate(batch: Given, options?: CallOptions): Promise<EvaluationResult> {
+    return this.call('Trainer.accumulate', 'accumulate', ['batch', 'call'], [batch, options]);
+  }
+
   evaluate(batch: Given, options?: CallOptions): Promise<EvaluationResult> {
     return this.call('Trainer.evaluate', 'evaluate', ['batch', 'call'], [batch, options]);
   }
@@ -280,13 +284,14 @@ function checkFunction(fn: string, name: string, value: unknown): void {
 /** Makes a trainer in a worker. */
 export async function makeTrainer(
   caller: Caller,
-  method: 'languageModel' | 'seq2seq',
+  method: 'languageModel' | 'languageModel.from' | 'seq2seq',
   args: readonly unknown[],
 ): Promise<unknown> {
-  const call = { fn: method, method, names: ['config', 'options'] };
+  const first = method === 'languageModel.from' ? 'model' : 'config';
+  const call = { fn: method, method, names: [first, 'options'] };
   const { answer, lane } = await caller.run(call, [args[0], args[1]]);
   if (!answer.handle) throw new TypeError('no handle');
-  return method === 'languageModel'
-    ? new RemoteTrainer(caller, lane, answer.handle, (...of) => new RemoteTrainedModel(...of))
-    : new RemoteTrainer(caller, lane, answer.handle, (...of) => new RemoteSeq2Seq(...of));
+  return method === 'seq2seq'
+    ? new RemoteTrainer(caller, lane, answer.handle, (...of) => new RemoteSeq2Seq(...of))
+    : new RemoteTrainer(caller, lane, answer.handle, (...of) => new RemoteTrainedModel(...of));
 }

@@ -58,8 +58,13 @@ function methodOf(receiver: object, kind: HandleKind | undefined, method: string
       `worker: ${describe(method)} is no method of ${owner}, expected one of ${names.join(', ')}`,
     );
   }
-  const methods = receiver as Record<string, Run>;
-  return (...args) => methods[method]?.(...args);
+  return (...args) => {
+    // 'languageModel.from' is a method of a method.
+    const path = method.split('.');
+    const last = path.pop() ?? method;
+    const owner = path.reduce((at, name) => (at as Record<string, object>)[name] ?? at, receiver);
+    return (owner as Record<string, Run>)[last]?.(...args);
+  };
 }
 
 /** How many conversations have had an engine: somebody's own function may give the same to all. */
@@ -248,7 +253,7 @@ export class Conversation {
 
   /** The engine is one of `qkv/train`. */
   #checkTrains(method: string): void {
-    if (method in this.#started()) return;
+    if ('languageModel' in this.#started()) return;
     throw new QkvError(
       'unsupported',
       `${method}: the worker cannot train, expected init({ train: true }), or serve(self, init) with init of qkv/train`,

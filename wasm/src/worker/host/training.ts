@@ -44,6 +44,11 @@ export class Training {
     return this.#trainer.step(batch);
   }
 
+  accumulate(batch: Batch): unknown {
+    this.#checkIdle('Trainer.accumulate');
+    return this.#trainer.accumulate(batch);
+  }
+
   evaluate(batch: Batch): unknown {
     return this.#trainer.evaluate(batch);
   }

@@ -24,7 +24,7 @@ export const operators: Readonly<Record<string, readonly string[]>> = QKV_METHOD
 /** An engine is let go by `{ end: true }`, not by a call: others of the worker may have the same. */
 export const engineMethods: readonly string[] = [
   ...Object.keys(operators),
-  ...['memory', 'loadModel', 'languageModel', 'seq2seq'],
+  ...['memory', 'loadModel', 'languageModel', 'languageModel.from', 'seq2seq'],
 ];
 
 /** The methods of an engine that make a handle, and of what kind it is. */
@@ -36,6 +36,7 @@ export const engineMakers = {
   linearLayer: 'linearLayer',
   loadModel: 'model',
   languageModel: 'trainer',
+  'languageModel.from': 'trainer',
   seq2seq: 'trainer',
 } as const;
 export type Maker = keyof typeof engineMakers;
@@ -139,7 +140,7 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
     name: 'trainer',
     methods: [
       ...(['step', 'evaluate', 'differentiate', 'save'] satisfies MethodNames<Trainer<object>>[]),
-      ...(['load', 'dispose'] satisfies MethodNames<Trainer<object>>[]),
+      ...(['accumulate', 'load', 'dispose'] satisfies MethodNames<Trainer<object>>[]),
       ...(['value', 'gradient', 'set'] satisfies MethodNames<AsyncParameters>[]),
       ...(['run', 'pause', 'resume'] satisfies MethodNames<AsyncTrainer<object>>[]),
       ...['feed', 'ofModel'],
