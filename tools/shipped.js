@@ -20,7 +20,7 @@ export const programs = {
   'core.js': 22_600,
   // What qkv/models and qkv/train have in common.
   'language.js': 7_400,
-  'models.js': 88_500,
+  'models.js': 92_000,
   // Both .wasm files are in it, deflated already.
   'inline.js': 329_000,
   'thread.js': 1_000,
@@ -97,7 +97,7 @@ export const tarball = [
 ].sort();
 
 /** The most the tarball may weigh, in bytes: nine .wasm files are two thirds of it, and as base64 in inline.js a quarter. */
-export const tarballBudget = 1_950_000;
+export const tarballBudget = 2_200_000;
 
 /**
  * The oldest engines it runs on: they have WebAssembly SIMD, and Firefox 90 also private fields, which its

@@ -210,9 +210,11 @@ TEST_CASE("out of memory: several sessions grow together or not at all",
   require_survives("sessions", 5, [] {
     auto p = std::make_shared<Grown>();
     return Operation{[=] {
-                       const Status status = p->model.forward(p->call->args, p->workspace);
+                       Status status = p->model.forward(p->call->args, p->workspace);
                        for (ModelSession& each : p->talks->sessions) {
-                         require_ok(each.truncate(std::min<Index>(each.length(), 80)));
+                         // Without Catch, which may take memory itself.
+                         const Status cut = each.truncate(std::min<Index>(each.length(), 80));
+                         status = status.ok() ? cut : status;
                        }
                        return status;
                      },
