@@ -109,8 +109,13 @@ describe('worker: a run', () => {
 
   test('tells every so many steps, and its last, with the mean of the losses between', async () => {
     const trainer = await newTrainer();
-    const reports = [];
-    await trainer.run({ batches: list, steps: 8, every: 3, onStep: (told) => reports.push(told) });
+    const [reports, known] = [[], []];
+    const onStep = (told) => {
+      reports.push(told);
+      known.push(trainer.steps);
+    };
+    await trainer.run({ batches: list, steps: 8, every: 3, onStep });
+    assert.deepEqual(known, [3, 6, 8]);
     const near = await trainedHere(0);
     const steps = [1, 2, 3, 4, 5, 6, 7, 8].map((step) => near.step(fromList(step)));
     const mean = (of) => of.reduce((sum, { loss }) => sum + loss, 0) / of.length;
