@@ -25,7 +25,11 @@ const furtherNames = {
   'inline.js': ['DecompressionStream', 'atob'],
   'worker.js': ['AbortController', 'Headers', 'MessageChannel', 'performance', 'structuredClone'],
   'worker-host.js': ['AbortController', 'Headers', 'MessageChannel', 'performance'],
-  'models.js': ['AbortController', 'atob', 'DOMException', 'MessageChannel', 'performance'],
+  'models.js': [
+    ...['AbortController', 'atob', 'Blob', 'DOMException', 'MessageChannel', 'performance'],
+  ],
+  // regjsparser asks for it, as it also runs without modules.
+  'constraints.js': ['window'],
   'models-host.js': ['AbortController', 'Headers', 'MessageChannel', 'performance'],
   'train-host.js': ['AbortController', 'Headers', 'MessageChannel', 'performance'],
 };
