@@ -177,7 +177,7 @@ pageTest(
       '#hold',
       '.copy',
     ]);
-    for (let presses = 0; presses < 400 && wanted.size > 0; presses++) {
+    for (let presses = 0; presses < 600 && wanted.size > 0; presses++) {
       await page.keyboard.press('Tab');
       const { reached, ring, html } = await page.evaluate(
         async (selectors) => {

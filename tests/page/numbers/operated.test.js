@@ -293,7 +293,11 @@ async function operate(name, element, patch, story, on) {
     const came = await one.after((panel) =>
       run(panel, (own) => {
         hadFocus = document.activeElement === own;
-        isChosen = own.type === 'radio' && own.checked;
+        // Also one that says that it is to be pressed later, or that one is there.
+        isChosen =
+          (own.type === 'radio' && own.checked) ||
+          own.getAttribute('aria-disabled') === 'true' ||
+          own.hasAttribute('aria-current');
       }),
     );
     mock.restoreAll();
