@@ -43,8 +43,16 @@ const search = `
     for (let part = 0; part < 16 && !(isOneEnough && seen.size > 0); ++part) {
       process.env.QKV_EMPTIED = part;
       const engine = await start({ variant: 'simd-threads', threads: 2, shared: false });
-      const made = make(engine);
       let told;
+      let made;
+      try {
+        made = make(engine);
+      } catch (error) {
+        // The thread was quick, and is lost before there is anything to try.
+        if (error.code !== 'thread_lost') throw error;
+        engine.dispose();
+        continue;
+      }
       for (let i = 0; i < tries && !told; ++i) told = await attempt(made, engine);
       if (told) seen.add(JSON.stringify(told));
       engine.dispose();
