@@ -74,7 +74,7 @@ test('schema: a prompt is read in pieces of as many tokens as the core takes at 
     .map((file) => found(read(`core/src/${file}`), 'kPieceTokens'))
     .filter(Boolean);
   assert.equal(ofCore.length, 1);
-  assert.equal(found(read('wasm/src/models/generation/passes.ts'), 'pieceTokens'), ofCore[0]);
+  assert.equal(found(read('wasm/src/models/generation/prompt.ts'), 'pieceTokens'), ofCore[0]);
 });
 
 test('schema: every status code of the core is a QkvErrorCode, and only JavaScript adds three', () => {

@@ -11,13 +11,18 @@ export interface Ending {
 /** A seed for who gives none. */
 export const drawnSeed = (): number => Math.floor(Math.random() * 2 ** 53);
 
-/** Says that a generation was broken off, unless something else has ended it: a generator that has not begun has no `finally`. */
-function trackingReturn<T>(tokens: AsyncGenerator<T>, ending: Ending): void {
+/** The tokens for one loop. `onReturn` is called when a caller breaks off: a generator that has not begun has no `finally`. */
+function forOneLoop<T>(
+  fn: string,
+  tokens: AsyncGenerator<T, void, undefined>,
+  onReturn: () => void,
+): AsyncGenerator<T> {
   const end = tokens.return.bind(tokens);
   tokens.return = (value) => {
-    ending.reason ??= 'aborted';
+    onReturn();
     return end(value);
   };
+  return oneLoop(fn, tokens);
 }
 
 /** The tokens, for one loop, with what is known of them all. */
@@ -27,8 +32,7 @@ export function generationOf<T extends { readonly text: string }>(
   seed: number,
   ending: Ending,
 ): Generation<T> {
-  trackingReturn(tokens, ending);
-  const all = oneLoop(fn, tokens);
+  const all = forOneLoop(fn, tokens, () => (ending.reason ??= 'aborted'));
   async function text(): Promise<string> {
     let whole = '';
     for await (const token of all) whole += token.text;
@@ -53,12 +57,7 @@ export function generationsOf<T extends { readonly text: string; readonly index:
   seeds: readonly number[],
   reasons: (FinishReason | undefined)[],
 ): Generations<T> {
-  const end = tokens.return.bind(tokens);
-  tokens.return = (value) => {
-    seeds.forEach((_, i) => (reasons[i] ??= 'aborted'));
-    return end(value);
-  };
-  const all = oneLoop(fn, tokens);
+  const all = forOneLoop(fn, tokens, () => seeds.forEach((_, i) => (reasons[i] ??= 'aborted')));
   async function texts(): Promise<string[]> {
     const whole = seeds.map(() => '');
     for await (const { index, text } of all) whole[index] = (whole[index] ?? '') + text;

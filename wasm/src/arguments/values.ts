@@ -158,6 +158,14 @@ export function readOptions<T, R extends object>(
   return found;
 }
 
+/** A copy of an options object, inherited ones too, whatever its keys are. */
+export const copiedOptions = (fn: string, value: object): Record<string, unknown> =>
+  readOptions(fn, 'options', value, (options) => {
+    const copy: Record<string, unknown> = {};
+    for (const name in options) copy[name] = options[name as keyof typeof options];
+    return copy;
+  });
+
 /** The keys of every member of a union. */
 type KeysOf<T> = T extends unknown ? Extract<keyof T, string> : never;
 

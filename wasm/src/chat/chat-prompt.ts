@@ -1,23 +1,34 @@
 // From a conversation to the text that a model was trained to go on from, by the template of its file.
 
-import type { ChatPromptOptions, ChatTemplates, JinjaTemplate } from '../api/chat-types.js';
+import type {
+  ChatPrompt,
+  ChatPromptOptions,
+  ChatTemplates,
+  JinjaTemplate,
+} from '../api/chat-types.js';
 import { QkvError } from '../api/errors.js';
 import { checkBoolean } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, reading } from '../arguments/values.js';
 import { nodeModule } from '../platform/node.js';
-import { escaped, textsIn, unusedLetter } from './escape.js';
+import { escaper, textsIn, unusedLetter, withTexts } from './escape.js';
 
 /** The options that are of the prompt alone; all others are of the generation. */
 export const promptNames = [
   ...['jinja', 'template', 'tools', 'documents', 'variables', 'continues', 'plain'],
 ] as const satisfies readonly string[];
 
-/** What a template wrote. */
-interface Written {
+/** What a template wrote, which a tokenizer makes tokens of. */
+export interface Written {
   readonly text: string;
-  /** A letter within what is no control token though it looks like one; none if all of them are. */
-  readonly escape: string | undefined;
+  /** A letter within what is no control token though it looks like one; empty if all of them are. */
+  readonly escape: string;
 }
+
+/** The prompt of these tokens, with its text as it is for readers. */
+export const promptWith = ({ text, escape }: Written, ids: Int32Array): ChatPrompt => ({
+  text: escape === '' ? text : text.replaceAll(escape, ''),
+  ids,
+});
 
 /** Most messages, tools or documents. */
 const most = 2 ** 16;
@@ -142,15 +153,9 @@ function cutAfterLast(fn: string, text: string, messages: readonly object[]): st
   return text.slice(0, at) + (text.startsWith(whole, at) ? whole : last);
 }
 
-/** A copy of a value as JSON has them, which no later change reaches; functions stay. */
-function copyOf<T>(fn: string, name: string, given: T): T {
-  const copy = (value: unknown): unknown => {
-    if (!isRecord(value)) return value;
-    if (Array.isArray(value)) return Array.from(value, copy);
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copy(each)]));
-  };
-  return reading(fn, name, () => copy(given)) as T;
-}
+/** A copy of what is given, which no later change reaches. */
+const copyOf = <T>(fn: string, name: string, given: T): T =>
+  reading(fn, name, () => withTexts(given)) as T;
 
 /** Runs a template, which may refuse the conversation in words of its own. */
 function rendered(
@@ -199,6 +204,12 @@ function renderedOrEmpty(
   }
 }
 
+/** What is given with a letter in all texts of control tokens, and that letter, which is in none of these and of `others`. */
+function escapedIn<T>(given: T, controls: readonly string[], others: readonly string[]) {
+  const escape = unusedLetter([...others, ...controls, ...textsIn(given)]);
+  return { safe: withTexts(given, escaper(controls, escape)) as T, escape };
+}
+
 /** Renders a conversation. */
 export function chatText(
   fn: string,
@@ -212,10 +223,9 @@ export function chatText(
   const template = templateOf(fn, found, options);
   const given = variablesOf(fn, messages, options);
   const { tokens = {}, controls = [] } = found ?? {};
-  const escape = plain
-    ? unusedLetter([template, ...Object.values(tokens), ...controls, ...textsIn(given)])
-    : undefined;
-  const safe = escape === undefined ? given : (escaped(given, controls, escape) as typeof given);
+  const { safe, escape } = plain
+    ? escapedIn(given, controls, [template, ...Object.values(tokens)])
+    : { safe: given, escape: '' };
   const Template = templateClass(fn, jinja);
   const text = renderedOrEmpty(fn, Template, template, {
     ...tokens,

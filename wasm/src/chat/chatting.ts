@@ -3,7 +3,7 @@
 import type { ChatPromptOptions } from '../api/chat-types.js';
 import type { FinishReason, Generation } from '../api/generation-types.js';
 import { type Ending, generationOf } from '../arguments/generation.js';
-import { readOptions } from '../arguments/values.js';
+import { copiedOptions } from '../arguments/values.js';
 import { promptNames } from './chat-prompt.js';
 
 interface Split {
@@ -15,15 +15,11 @@ interface Split {
 /** The options of chat() as those of its prompt and those of its generation. */
 export function splitOptions(fn: string, options: object): Split {
   const isOfPrompt = (name: string): boolean => (promptNames as readonly string[]).includes(name);
-  return readOptions(fn, 'options', options, (given) => {
-    const all: [string, unknown][] = [];
-    // Inherited ones, too.
-    for (const name in given) all.push([name, (given as Record<string, unknown>)[name]]);
-    return {
-      prompt: Object.fromEntries(all.filter(([name]) => isOfPrompt(name))),
-      generation: Object.fromEntries(all.filter(([name]) => !isOfPrompt(name))),
-    };
-  });
+  const all = Object.entries(copiedOptions(fn, options));
+  return {
+    prompt: Object.fromEntries(all.filter(([name]) => isOfPrompt(name))),
+    generation: Object.fromEntries(all.filter(([name]) => !isOfPrompt(name))),
+  };
 }
 
 /** Options of generate() for a prompt that is all of a conversation. */

@@ -23,7 +23,7 @@ export function textsIn(value: unknown): string[] {
 }
 
 /** What puts `letter` after the first letter of every text of `controls`. */
-function escaper(controls: readonly string[], letter: string): (text: string) => string {
+export function escaper(controls: readonly string[], letter: string): (text: string) => string {
   // The longest first: it may have others in it.
   const all = [...controls].filter((text) => text !== '').sort((a, b) => b.length - a.length);
   const changed = all.map((text) => {
@@ -37,16 +37,12 @@ function escaper(controls: readonly string[], letter: string): (text: string) =>
     );
 }
 
-/** A copy of a value as JSON has them, with all of its texts escaped. */
-export function escaped(value: unknown, controls: readonly string[], letter: string): unknown {
-  const escape = escaper(controls, letter);
-  const copy = (each: unknown): unknown => {
-    if (typeof each === 'string') return escape(each);
-    if (typeof each !== 'object' || each === null) return each;
-    if (Array.isArray(each)) return each.map(copy);
-    return Object.fromEntries(
-      Object.entries(each).map(([name, value]) => [escape(name), copy(value)]),
-    );
-  };
-  return copy(value);
+/** A copy of a value as JSON has them, with all of its texts, keys of objects too, as `change` has them; what else is in it stays. */
+export function withTexts(value: unknown, change = (text: string): string => text): unknown {
+  if (typeof value === 'string') return change(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Array.from(value, (each) => withTexts(each, change));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [change(name), withTexts(each, change)]),
+  );
 }

@@ -3,7 +3,7 @@
 import type { ChatPrompt, ChatPromptOptions } from '../api/chat-types.js';
 import type { Generation } from '../api/generation-types.js';
 import type { ChatOptions, Token } from '../api/model-types.js';
-import { chatText, promptNames } from '../chat/chat-prompt.js';
+import { chatText, promptNames, promptWith } from '../chat/chat-prompt.js';
 import { splitOptions, withReuse } from '../chat/chatting.js';
 import { takeOptions } from '../arguments/values.js';
 import { bareTokens } from './encoding.js';
@@ -19,9 +19,8 @@ function promptOf(
 ): ChatPrompt {
   state.live(fn);
   const { spec } = state;
-  const { text, escape = '' } = chatText(fn, spec.chatTemplates, messages, options);
-  const ids = bareTokens(fn, spec, text, escape);
-  return { text: escape === '' ? text : text.replaceAll(escape, ''), ids };
+  const written = chatText(fn, spec.chatTemplates, messages, options);
+  return promptWith(written, bareTokens(fn, spec, written.text, written.escape));
 }
 
 export function chatPrompt(

@@ -1,14 +1,15 @@
 // Beam search: the likeliest answers as a whole, where generate() takes the likeliest token at each place.
 
 import type { Beam, BeamOptions } from '../../api/generation-types.js';
-import { checkInteger, checkNumber, mostInt } from '../../arguments/numbers.js';
+import type { Session } from '../../api/model-types.js';
+import { checkInteger, checkNumber } from '../../arguments/numbers.js';
 import { checkSignal, throwIfAborted } from '../../arguments/signal.js';
 import { takeOptions } from '../../arguments/values.js';
-import { Pause } from '../../platform/pause.js';
 import type { ModelState } from '../model-state.js';
-import { createSession, sessionStateOf } from '../session.js';
+import { sessionStateOf } from '../session.js';
 import { chooseTokens } from './batch.js';
-import { Passes, pieceTokens } from './passes.js';
+import { Passes } from './passes.js';
+import { breather, type Breather, ownSession, readPrompt } from './prompt.js';
 import { type GenerateRequest, requestOf } from './request.js';
 import { StreamedText } from './streamed-text.js';
 
@@ -17,7 +18,7 @@ const mostBeams = 64;
 
 /** An answer that goes on. */
 interface Open {
-  readonly session: ReturnType<typeof createSession>;
+  readonly session: Session;
   /** What its session has not read: the last token. */
   readonly next: Int32Array;
   readonly ids: readonly number[];
@@ -82,18 +83,11 @@ function kept(candidates: readonly Candidate[], open: readonly Open[]): Open[] {
 }
 
 /** Reads a prompt but for its last token into a session. */
-async function begin(search: Search, breathe: () => Promise<void>): Promise<Open> {
-  const { state, request } = search;
-  const { prompt, most, source } = request;
-  const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
-  const session = createSession(fn, state, { capacity, source });
+async function begin({ state, request }: Search, breathe: Breather): Promise<Open> {
+  const session = ownSession(fn, state, request);
   try {
     const passes = new Passes(state, sessionStateOf(fn, state, session), request);
-    for (let at = 0; at < prompt.length - 1; at += pieceTokens) {
-      passes.read(prompt.subarray(at, Math.min(at + pieceTokens, prompt.length - 1)));
-      await breathe();
-    }
-    const next = prompt.subarray(prompt.length - 1);
+    const next = await readPrompt(passes, request.prompt, 1, breathe);
     return { session, next, ids: [], logProbability: 0 };
   } catch (error) {
     session.dispose();
@@ -136,16 +130,12 @@ export async function beams(
   ] as const;
   const taken = takeOptions(fn, 'options', options, names);
   const { beams: count = 4, lengthPenalty = 1, signal, maxTokens, stopTokens, plain } = taken;
-  checkInteger(fn, 'beams', count, 1, Math.min(mostBeams, mostInt));
+  checkInteger(fn, 'beams', count, 1, mostBeams);
   checkNumber(fn, 'lengthPenalty', lengthPenalty);
   checkSignal(fn, signal);
   const request = requestOf(state, prompt, { maxTokens, stopTokens, plain, seed: 0 });
   const search: Search = { state, request, beams: count, lengthPenalty };
-  const pause = new Pause();
-  const breathe = async (): Promise<void> => {
-    await pause.maybe();
-    throwIfAborted(signal);
-  };
+  const breathe = breather(signal);
   throwIfAborted(signal);
   const ended: Beam[] = [];
   let open: Open[] = [await begin(search, breathe)];

@@ -2,16 +2,21 @@
 
 import { QkvError } from '../../api/errors.js';
 import type { FinishReason, Generations } from '../../api/generation-types.js';
-import type { GenerateAllOptions, GenerateOptions, TokenOfAll } from '../../api/model-types.js';
+import type {
+  GenerateAllOptions,
+  GenerateOptions,
+  Session,
+  TokenOfAll,
+} from '../../api/model-types.js';
 import { drawnSeed, generationsOf, seedsFrom } from '../../arguments/generation.js';
 import { throwIfAborted } from '../../arguments/signal.js';
-import { describe, listOf, readOptions } from '../../arguments/values.js';
-import { Pause } from '../../platform/pause.js';
+import { copiedOptions, describe, listOf } from '../../arguments/values.js';
 import type { ModelState } from '../model-state.js';
-import { createSession, sessionStateOf } from '../session.js';
+import { sessionStateOf } from '../session.js';
 import { chooseTokens } from './batch.js';
 import { Choices } from './choices.js';
-import { Passes, pieceTokens, seenOf } from './passes.js';
+import { Passes, seenOf } from './passes.js';
+import { breather, type Breather, ownSession, readPrompt } from './prompt.js';
 import { type GenerateRequest, requestOf } from './request.js';
 import { Telling } from './telling.js';
 
@@ -23,7 +28,7 @@ const alone = ['session', 'reuse', 'inspect', 'read', 'edit'] as const;
 
 /** The generations of one call, as they go on. */
 class Row {
-  readonly session: ReturnType<typeof createSession>;
+  readonly session: Session;
   readonly #request: GenerateRequest;
   readonly #state: ModelState;
   readonly #choices: Choices;
@@ -37,9 +42,8 @@ class Row {
     readonly index: number,
     request: GenerateRequest,
   ) {
-    const { prompt, most, source, sampling, rules } = request;
-    const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
-    this.session = createSession(fn, state, { capacity, source });
+    const { prompt, sampling, rules } = request;
+    this.session = ownSession(fn, state, request);
     this.#state = state;
     this.#request = request;
     this.#choices = new Choices(rules);
@@ -49,13 +53,9 @@ class Row {
   }
 
   /** Reads the prompt but for its last token. */
-  async read(breathe: () => Promise<void>): Promise<void> {
-    const { prompt } = this.#request;
+  async read(breathe: Breather): Promise<void> {
     const passes = new Passes(this.#state, this.#sessionState, this.#request);
-    for (let at = 0; at < prompt.length - 1; at += pieceTokens) {
-      passes.read(prompt.subarray(at, Math.min(at + pieceTokens, prompt.length - 1)));
-      await breathe();
-    }
+    await readPrompt(passes, this.#request.prompt, 1, breathe);
   }
 
   get #sessionState() {
@@ -85,11 +85,7 @@ async function* tokens(
   reasons: (FinishReason | undefined)[],
 ): AsyncGenerator<TokenOfAll, void, undefined> {
   const signal = requests[0]?.signal;
-  const pause = new Pause();
-  const breathe = async (): Promise<void> => {
-    await pause.maybe();
-    throwIfAborted(signal);
-  };
+  const breathe = breather(signal);
   const all: Row[] = [];
   try {
     throwIfAborted(signal);
@@ -121,12 +117,7 @@ async function* tokens(
 
 /** The options of each of them, whose seeds follow each other. */
 function optionsOf(options: GenerateAllOptions, count: number): GenerateOptions[] {
-  const own = readOptions(fn, 'options', options, (given) => {
-    const all: GenerateOptions & Record<string, unknown> = {};
-    // Inherited ones, too.
-    for (const name in given) all[name] = given[name as keyof GenerateAllOptions];
-    return all;
-  });
+  const own: GenerateOptions & Record<string, unknown> = copiedOptions(fn, options);
   for (const name of alone) {
     if (own[name] === undefined) continue;
     throw new QkvError(

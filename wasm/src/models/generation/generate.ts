@@ -5,9 +5,9 @@ import type { GenerateOptions, Token } from '../../api/model-types.js';
 import { type Ending, generationOf } from '../../arguments/generation.js';
 import { throwIfAborted } from '../../arguments/signal.js';
 import type { ModelState } from '../model-state.js';
-import { Pause } from '../../platform/pause.js';
-import { checkIdle, createSession, keepOnly, sessionStateOf } from '../session.js';
-import { Passes, pieceTokens } from './passes.js';
+import { checkIdle, keepOnly, sessionStateOf } from '../session.js';
+import { Passes } from './passes.js';
+import { breather, ownSession, readPrompt } from './prompt.js';
 import { type GenerateRequest, requestOf } from './request.js';
 import { Telling } from './telling.js';
 import { fn } from './token-lists.js';
@@ -17,19 +17,11 @@ async function* tokens(
   request: GenerateRequest,
   ending: Ending,
 ): AsyncGenerator<Token, void, undefined> {
-  const { most, signal, prompt, asked, session, source } = request;
-  const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
-  const own = session ? undefined : createSession(fn, state, { capacity, source });
+  const { signal, prompt, asked, session } = request;
+  const own = session ? undefined : ownSession(fn, state, request);
   const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
   const telling = new Telling(state, request);
-  const pause = new Pause();
-  const breathe = async (): Promise<void> => {
-    await pause.maybe();
-    throwIfAborted(signal);
-  };
-  // With readings, the token that chooses is alone in its pass, as those after it.
-  const atOnce = asked.inspect || asked.read ? 1 : pieceTokens;
-  let ids = prompt;
+  const breathe = breather(signal);
   /** The token that was yielded last, until the model has read it. */
   let unread: Int32Array | undefined;
   let hasBegun = false;
@@ -40,12 +32,9 @@ async function* tokens(
   };
   try {
     throwIfAborted(signal);
-    while (ids.length > atOnce) {
-      const count = Math.min(pieceTokens, ids.length - 1);
-      passes.read(ids.subarray(0, count));
-      ids = ids.subarray(count);
-      await breathe();
-    }
+    // With readings, the token that chooses is alone in its pass, as those after it.
+    const left = asked.inspect || asked.read ? 1 : Infinity;
+    let ids = await readPrompt(passes, prompt, left, breathe);
     for (;;) {
       const chosen = passes.choose(ids);
       // That pass has read it.

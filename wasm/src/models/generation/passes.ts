@@ -15,9 +15,6 @@ import type { GenerateRequest, Sampling } from './request.js';
 import { Seen } from './seen.js';
 import { fn } from './token-lists.js';
 
-/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once, kPieceTokens there. */
-export const pieceTokens = 240;
-
 /** A token and what was likely too, before any of them is a text. */
 export type Chosen = Omit<Token, 'text' | 'topLogprobs' | 'finishReason'> & {
   readonly topLogprobs?: readonly TokenProbability[];

@@ -65,7 +65,7 @@ import {
   generationsOf,
   seedsFrom,
 } from '../../arguments/generation.js';
-import { chatText } from '../../chat/chat-prompt.js';
+import { chatText, promptWith } from '../../chat/chat-prompt.js';
 import { chatting, splitOptions, withReuse } from '../../chat/chatting.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { wholeAddress } from '../../platform/addresses.js';
@@ -408,12 +408,13 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     messages: readonly ChatMessage[],
     { signal, transfer, ...options }: ChatPromptOptions & CallOptions,
   ): Promise<ChatPrompt> {
-    const { text, escape = '' } = chatText(fn, this.chatTemplates, messages, options);
+    const written = chatText(fn, this.chatTemplates, messages, options);
+    const { text, escape } = written;
     const ids = await this.encode(text, {
       ...{ bare: true, signal, transfer },
       ...(escape !== '' && { escape }),
     });
-    return { text: escape === '' ? text : text.replaceAll(escape, ''), ids };
+    return promptWith(written, ids);
   }
 
   async #begin(
