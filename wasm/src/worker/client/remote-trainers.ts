@@ -55,17 +55,27 @@ interface About {
   readonly names: readonly string[];
 }
 
-class RemoteTrainedModel implements AsyncTrainedModel {
-  readonly config: LanguageModel['config'];
+/** What the models of both kinds of trainers have. */
+class RemoteOfTrainer<Config> {
+  readonly config: Config;
   readonly parameterCount: number;
   readonly #call: CallModel;
 
   constructor({ config, parameterCount }: About, call: CallModel) {
-    this.config = Object.freeze(config) as LanguageModel['config'];
+    this.config = Object.freeze(config) as Config;
     this.parameterCount = parameterCount;
     this.#call = call;
   }
 
+  protected get ask(): CallModel {
+    return this.#call;
+  }
+}
+
+class RemoteTrainedModel
+  extends RemoteOfTrainer<LanguageModel['config']>
+  implements AsyncTrainedModel
+{
   get [Symbol.toStringTag](): string {
     return 'AsyncTrainedModel';
   }
@@ -75,12 +85,12 @@ class RemoteTrainedModel implements AsyncTrainedModel {
     options?: O,
   ): Promise<OutputOf<O>>;
   forward(ids: ArrayLike<number>, options?: object): Promise<ModelOutput> {
-    return this.#call('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
+    return this.ask('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
   }
 
   loss(ids: ArrayLike<number>, options?: { batch?: number | undefined } & CallOptions) {
     const names = ['ids', 'options'];
-    return this.#call<number>('LanguageModel.loss', 'loss', names, [ids, options]);
+    return this.ask<number>('LanguageModel.loss', 'loss', names, [ids, options]);
   }
 
   gradients<R extends readonly GradientRead[]>(
@@ -89,7 +99,7 @@ class RemoteTrainedModel implements AsyncTrainedModel {
   ): Promise<LogitGradients<R[number]['site']>>;
   async gradients(ids: ArrayLike<number>, options: object): Promise<LogitGradients> {
     const [fn, names] = ['LanguageModel.gradients', ['ids', 'options']];
-    const sent = await this.#call<LogitGradients>(fn, 'gradients', names, [ids, options]);
+    const sent = await this.ask<LogitGradients>(fn, 'gradients', names, [ids, options]);
     const { value, activations, gradients } = sent;
     // A message keeps their fields, and no methods.
     const whole = (of: unknown) => new ReadActivations((of as ReadActivations).arrays);
@@ -98,21 +108,11 @@ class RemoteTrainedModel implements AsyncTrainedModel {
 
   attributionPatching(options: AttributionPatchingOptions & CallOptions): Promise<Sweep> {
     const fn = 'LanguageModel.attributionPatching';
-    return this.#call(fn, 'attributionPatching', ['options'], [options]);
+    return this.ask(fn, 'attributionPatching', ['options'], [options]);
   }
 }
 
-class RemoteSeq2Seq implements AsyncSeq2Seq {
-  readonly config: Seq2Seq['config'];
-  readonly parameterCount: number;
-  readonly #call: CallModel;
-
-  constructor({ config, parameterCount }: About, call: CallModel) {
-    this.config = Object.freeze(config) as Seq2Seq['config'];
-    this.parameterCount = parameterCount;
-    this.#call = call;
-  }
-
+class RemoteSeq2Seq extends RemoteOfTrainer<Seq2Seq['config']> implements AsyncSeq2Seq {
   get [Symbol.toStringTag](): string {
     return 'AsyncSeq2Seq';
   }
@@ -121,11 +121,11 @@ class RemoteSeq2Seq implements AsyncSeq2Seq {
     source: ArrayLike<number>,
     options: TranslateOptions & CallOptions,
   ): Promise<Translation> {
-    return this.#call('Seq2Seq.translate', 'translate', ['source', 'options'], [source, options]);
+    return this.ask('Seq2Seq.translate', 'translate', ['source', 'options'], [source, options]);
   }
 
   reach(source: ArrayLike<number>, options?: CallOptions): Promise<OwnedNumbers> {
-    return this.#call('Seq2Seq.reach', 'reach', ['source', 'call'], [source, options]);
+    return this.ask('Seq2Seq.reach', 'reach', ['source', 'call'], [source, options]);
   }
 }
 
