@@ -440,17 +440,12 @@ export interface Session {
 }
 
 /** Options of {@link LanguageModel.generate}. */
-export interface GenerateOptions {
+export interface GenerateOptions extends Pick<
+  SamplingOptions,
+  'temperature' | 'topK' | 'topP' | 'minP' | 'logitBias'
+> {
   /** Most tokens. Default: as many as there is room for. */
   maxTokens?: number | undefined;
-  /** Logits are divided by it; 0, the default, takes the likeliest token, the first of equal ones. */
-  temperature?: number | undefined;
-  /** Only so many of the likeliest tokens stay; 0, the default, for all. */
-  topK?: number | undefined;
-  /** Only the likeliest tokens stay whose probabilities before each add up to less. In (0, 1]; default 1. */
-  topP?: number | undefined;
-  /** Only tokens stay that are at least so likely, compared with the likeliest. In [0, 1]; default 0. */
-  minP?: number | undefined;
   /**
    * Logits of tokens of this call's prompt and of what it generated, not of what the session held before, are divided by it where
    * positive, else multiplied. Above 0; default 1.
@@ -460,8 +455,6 @@ export interface GenerateOptions {
   frequencyPenalty?: number | undefined;
   /** As `frequencyPenalty`, once for each token that was there. Default 0. */
   presencePenalty?: number | undefined;
-  /** Added to the logits of tokens before all else, as `{ 50256: -Infinity }`; with -Infinity a token is never chosen. */
-  logitBias?: SamplingOptions['logitBias'];
   /** Tokens that are never chosen. */
   banned?: readonly number[] | undefined;
   /** The first tokens of the answer. They are chosen as all others are, and count. */
