@@ -5,6 +5,7 @@ import { after, describe, test } from 'node:test';
 import { create, load } from 'qkv/models';
 import { init } from 'qkv/train';
 import { expectSame, expectThrows } from '../../support/js/check.js';
+import { slopeAlong } from '../../support/js/trainers.js';
 import { kinds } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 
@@ -85,12 +86,7 @@ describe('languageModel.from', () => {
       const way = Float32Array.from(start.data, (_, i) => Math.cos(3 * i + 1));
       const expected = slope.reduce((sum, g, i) => sum + g * way[i], 0);
       const h = 2 ** -7 / Math.hypot(...way);
-      const at = (step) => {
-        set(name, { ...start, data: start.data.map((x, i) => x + step * way[i]) });
-        return trainer.evaluate(batch).loss;
-      };
-      const found = (at(h) - at(-h)) / (2 * h);
-      set(name, start);
+      const found = slopeAlong(trainer, batch, name, way, h);
       // Losses of about 4 are off by some 2^-21, and a central difference by h^2 of a third derivative.
       const allowed = 2 ** -19 / h + 0.03 * Math.abs(expected) + 1e-4;
       assert.ok(Math.abs(found - expected) <= allowed, `${name}: ${found} for ${expected}`);

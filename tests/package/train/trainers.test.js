@@ -6,6 +6,7 @@ import { load } from 'qkv/models';
 import { init } from 'qkv/train';
 import { random } from '../../support/js/arrays.js';
 import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
+import { slopeAlong } from '../../support/js/trainers.js';
 import { boundOf, kinds, sizeIn } from '../../support/js/model-kinds.js';
 import { logProbabilities, modelForward } from '../../support/js/model-oracle.js';
 
@@ -91,7 +92,7 @@ describe('languageModel', () => {
     const trainer = engine.languageModel(config, { seed: 4, deviation: 0.2 });
     const batch = chains(3, 7, 5);
     trainer.differentiate(batch);
-    const { names, value, gradient, set } = trainer.parameters();
+    const { names, value, gradient } = trainer.parameters();
     const next = random(6);
     for (const name of names) {
       const start = value(name);
@@ -99,12 +100,7 @@ describe('languageModel', () => {
       const way = Float32Array.from(start.data, () => next());
       const expected = sumOf(Array.from(slope, (g, i) => g * way[i]));
       const h = 2 ** -7 / Math.hypot(...way);
-      const at = (step) => {
-        set(name, { ...start, data: start.data.map((x, i) => x + step * way[i]) });
-        return trainer.evaluate(batch).loss;
-      };
-      const found = (at(h) - at(-h)) / (2 * h);
-      set(name, start);
+      const found = slopeAlong(trainer, batch, name, way, h);
       // Losses of about 3 are off by some 2^-22, and a central difference by h^2 of a third derivative.
       const allowed = 2 ** -20 / h + 0.02 * Math.abs(expected) + 1e-4;
       assert.ok(Math.abs(found - expected) <= allowed, `${name}: ${found} for ${expected}`);

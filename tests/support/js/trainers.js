@@ -42,3 +42,16 @@ export async function stateAfter(steps, batches, options) {
   trainer.dispose();
   return state;
 }
+
+/** The slope of a trainer's loss along a way of one of its arrays, by a central difference of steps of h. */
+export function slopeAlong(trainer, batch, name, way, h) {
+  const { value, set } = trainer.parameters();
+  const start = value(name);
+  const at = (step) => {
+    set(name, { ...start, data: start.data.map((x, i) => x + step * way[i]) });
+    return trainer.evaluate(batch).loss;
+  };
+  const slope = (at(h) - at(-h)) / (2 * h);
+  set(name, start);
+  return slope;
+}
