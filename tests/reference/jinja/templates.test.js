@@ -53,11 +53,11 @@ const cases = [
 ];
 const tokens = { bos_token: '<s>', eos_token: '</s>' };
 
-/** Those that @huggingface/jinja 0.5.11 cannot render: ByteDance-Seed-OSS has whole numbers as the keys of an object. */
-const known = new Set(['ByteDance-Seed-OSS']);
+/** Those that @huggingface/jinja 0.5.11 cannot render: whole numbers as the keys of an object; `format` of a text. */
+const known = new Set(['ByteDance-Seed-OSS', 'tencent-Hy3']);
 /** And with tools: a filter that it lacks, an argument that is undefined, a pair that it does not unpack; and HTML escaped by Python. */
 const knownWithTools = new Set([
-  ...['Apriel-1.6-15b-Thinker-fixed', 'unsloth-Apriel-1.5', 'ByteDance-Seed-OSS'],
+  ...['Apriel-1.6-15b-Thinker-fixed', 'unsloth-Apriel-1.5', 'ByteDance-Seed-OSS', 'tencent-Hy3'],
   ...['NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use'],
   ...['NousResearch-Hermes-3-Llama-3.1-8B-tool_use'],
   ...['meetkai-functionary-medium-v3.1', 'meetkai-functionary-medium-v3.2'],
