@@ -1,20 +1,28 @@
-// npm run test:soak [minutes]: engines, threads, workers, models and trainers made, used in every way and given back, over and
+// npm run test:soak [minutes]: engines, threads, workers, models (talked to, patched, fine-tuned) and trainers made, used and given back, over and
 // over, in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
 import { readdirSync } from 'node:fs';
+import { init } from 'qkv';
 import { launch, page } from '../support/js/chromium.js';
 import { collect } from '../support/js/collect.js';
 import { serveBuilt } from '../support/js/pages.js';
 import { pause } from '../support/js/patience.js';
 import { cycle } from '../support/js/soak-cycle.js';
+import { chatFiles } from './models/support/chat-model.js';
 
 const minutes = Number(process.argv[2] ?? 30);
 if (!(minutes > 0)) throw new Error(`minutes is ${process.argv[2]}, expected a number above 0`);
 /** Between two lines; short runs have more of them. */
 const interval = Math.min(60_000, (minutes * 60_000) / 6);
 
+/** A model that can be talked to, for both hosts. */
+const engine = await init();
+const talker = chatFiles(engine);
+engine.dispose();
+
 async function nodeHost() {
   const packages = {
-    init: (await import('qkv')).init,
+    init,
+    chatFiles: talker,
     initTrain: (await import('qkv/train')).init,
     initWorkers: (await import('qkv/worker')).init,
     load: (await import('qkv/models')).load,
@@ -43,11 +51,17 @@ const script = `
   import { init as initTrain } from '/dist/train.js';
   import { init as initWorkers } from '/dist/worker.js';
   import { cycle } from '/support/soak-cycle.js';
-  globalThis.cycle = (i) => cycle({ init, initTrain, initWorkers, load }, i);
+  const { weights, ...files } = await (await fetch('/talker.json')).json();
+  const chatFiles = { ...files, weights: new Uint8Array(weights) };
+  globalThis.cycle = (i) => cycle({ init, initTrain, initWorkers, load, chatFiles }, i);
 `;
 
 async function chromiumHost() {
-  const routes = page('/soak', script, { isolated: true });
+  const body = JSON.stringify({ ...talker, weights: [...talker.weights] });
+  const routes = {
+    ...page('/soak', script, { isolated: true }),
+    '/talker.json': { headers: { 'content-type': 'application/json' }, body },
+  };
   const server = await serveBuilt(routes);
   const browser = await launch();
   const tab = await browser.newPage();

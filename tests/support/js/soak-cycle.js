@@ -1,8 +1,8 @@
 // One round of a long run: an engine of one kind or another is made, used for a while and disposed, and nothing may
-// be left of it. Models, trainers and models in workers are in soak-models.js. For Node and for pages.
+// be left of it. Models and trainers, here and in workers, are in soak-models.js. For Node and for pages.
 import { everything } from './everything.js';
 import { mixedCalls } from './mixed-calls.js';
-import { learn, talk, talkAway } from './soak-models.js';
+import { learn, study, studyAway, talk, talkAway } from './soak-models.js';
 
 const callsOfACycle = 400;
 
@@ -16,6 +16,8 @@ const kinds = [
   talk,
   learn,
   talkAway,
+  study,
+  studyAway,
 ];
 
 function expectNothing({ handles }, what) {

@@ -2,6 +2,7 @@
 // the memory is what it was. For Node and for pages.
 import { checkpoint, checkpointConfig } from './checkpoints.js';
 import { until } from './patience.js';
+import { answerSeveral, converse, learnOn, patch } from './soak-uses.js';
 
 const rounds = 4;
 const config = checkpointConfig({
@@ -130,5 +131,45 @@ export async function talkAway({ initWorkers }, i) {
   for (const { status } of await left) {
     if (status !== 'rejected') throw new Error('answered after the end');
   }
+  return { calls, heapBytes };
+}
+
+/** Conversations, answers side by side, patches and adapters that learn; the number of calls. */
+async function use(engine, model, i) {
+  const calls = [await converse(model, i), await answerSeveral(model, i), await patch(model)];
+  return calls.reduce((sum, count) => sum + count, await learnOn(engine, model, i));
+}
+
+/** A model of this thread that is talked to, patched, and learns. */
+export async function study({ initTrain, load, chatFiles }, i) {
+  const engine = await initTrain();
+  const watch = new Watch();
+  let calls = 0;
+  for (let n = 0; n < rounds; ++n) {
+    const model = await load(engine, chatFiles, { format: formats[i % 3] });
+    calls += await use(engine, model, i);
+    model.dispose();
+    // What the engine keeps for its calls has its largest size after the second round.
+    if (n > 0) watch.same(engine.memory(), 'models in use');
+  }
+  const { heapBytes } = engine.memory();
+  engine.dispose();
+  return { calls, heapBytes };
+}
+
+/** The same in a worker. */
+export async function studyAway({ initWorkers, chatFiles }, i) {
+  const engine = await initWorkers({ workers: 1, models: true, train: true });
+  const watch = new Watch();
+  let calls = 0;
+  for (let n = 0; n < rounds; ++n) {
+    const model = await engine.loadModel(chatFiles, { format: formats[i % 3] });
+    calls += await use(engine, model, i);
+    await model.dispose();
+    await until(async () => (await engine.memory()).handles === 0);
+    if (n > 0) watch.same(await engine.memory(), 'models in use in a worker');
+  }
+  const { heapBytes } = await engine.memory();
+  await engine.dispose();
   return { calls, heapBytes };
 }
