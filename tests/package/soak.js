@@ -1,5 +1,5 @@
-// npm run test:soak [minutes]: engines, threads, workers, models (talked to, patched, fine-tuned) and trainers made, used and given back, over and
-// over, in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
+// npm run test:soak [minutes]: engines, threads, workers, models (talked to, patched, fine-tuned) and trainers are made, used and
+// given back, over and over, in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
 import { readdirSync } from 'node:fs';
 import { init } from 'qkv';
 import { launch, page } from '../support/js/chromium.js';
