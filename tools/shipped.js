@@ -68,6 +68,8 @@ const declarations = [
     'train.d.ts',
     'train-types.d.ts',
     'trainer-types.d.ts',
+    'trained-model-types.d.ts',
+    'reading-types.d.ts',
     'inline.d.ts',
     'thread.d.ts',
     'worker.d.ts',

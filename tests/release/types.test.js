@@ -75,16 +75,15 @@ const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionRe
   SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
   array init random toNested zeros`;
 /** What both entries with language models export. */
-const ofModels = `Filled ForwardOptions Inspect LanguageModel LanguageModelConfig LayerReadings Llama3Scaling
-  LongRopeScaling ModelOutput ModelRotary OutputOf Passing`;
+const ofModels = `Filled LanguageModelConfig LayerReadings Llama3Scaling LongRopeScaling ModelRotary Passing`;
 /** What takes a model apart. */
 const ofMicroscope = `Activated Activations AttributeOptions Attribution Contribution Edit Guess HeadScores HeadScoresOptions
   LanguageModelMicroscope LensOptions NormWeightsOptions Read ShapeAt Site Sweep SweepOptions SweepProgress`;
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,
-  './models': `${ofModels} ${ofMicroscope} Alternative Beam BeamOptions GenerateAllOptions Generations TokenOfAll BlobOptions ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FetchInit FetchOptions FinishReason GenerateOptions Generation HubOptions HuggingFaceTokenizer JinjaTemplate KeptFile LoadOptions LossOptions ModelCache ModelCacheOptions Progress RequestHeaders QkvError QkvErrorCode SampledOf SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load modelCache random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest FillMaskOptions ScoreOptions Scores TokenPair SessionShift`,
-  './train': `${ofEngines} ${ofModels} ActivationKind Activations AdaptedMap AttentionGradients AttentionNeeds AttributionPatchingOptions Batch CrossEntropy CrossEntropyOptions EvaluationResult FineTuneOptions GateGradients GateKind GradientRead GradientSite GradientsOptions GruBackwardOptions GruGradients GruOptions GruWeights LanguageBatch LanguageModelTrainers LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients LogitGradients LogitModel LoraOptions Parameters Read RmsNormGradients SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig ShapeAt Site StepResult Sweep TrainQkv Trainer TrainerOptions
+  './models': `${ofModels} ${ofMicroscope} ForwardOptions Inspect LanguageModel ModelOutput OutputOf Alternative Beam BeamOptions GenerateAllOptions Generations TokenOfAll BlobOptions ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FetchInit FetchOptions FinishReason GenerateOptions Generation HubOptions HuggingFaceTokenizer JinjaTemplate KeptFile LoadOptions LossOptions ModelCache ModelCacheOptions Progress RequestHeaders QkvError QkvErrorCode SampledOf SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load modelCache random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest FillMaskOptions ScoreOptions Scores TokenPair SessionShift`,
+  './train': `${ofEngines} ${ofModels} ActivationKind Activations AdaptedMap AttentionGradients AttentionNeeds AttributionPatchingOptions Batch CrossEntropy CrossEntropyOptions EvaluationResult FineTuneOptions GateGradients GateKind GradientRead GradientSite GradientsOptions GruBackwardOptions GruGradients GruOptions GruWeights LanguageBatch LanguageModelTrainers LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients LogitGradients LogitModel LoraOptions Parameters Read RmsNormGradients SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig ShapeAt Site StepResult Sweep TrainQkv TrainedForwardOptions TrainedInspect TrainedModel TrainedOutput TrainedOutputOf Trainer TrainerOptions
     TranslateOptions Translation`,
   './spectra': `ArrayInput Destination Eigenvalues EngineInfo InitOptions Integers NdArray NdMask Nested NestedOf NewArray OwnedArray
     OwnedNumbers PcaOptions PrincipalComponents ProductOptions ProjectedComponents QkvError QkvErrorCode ShapeOf
@@ -102,21 +101,44 @@ const exported = {
   './thread': '',
 };
 
-test('types: every entry exports these names and no other', () => {
+/** The declarations of every entry: what each exports, by name, as the compiler resolves it. */
+function exportsOfEntries() {
   const entries = Object.entries(packageJson.exports).filter(([, { types }]) => types);
   const paths = entries.map(([, { types }]) => join(stranger.project, 'node_modules/qkv', types));
   const options = { module: ts.ModuleKind.NodeNext, lib: ['lib.es2022.d.ts'], types: [] };
   const program = ts.createProgram(paths, options);
   const checker = program.getTypeChecker();
-  const namesOf = (path) => {
+  const resolved = (symbol) =>
+    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  const exportsOf = (path) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(path));
-    return checker.getExportsOfModule(module).map(({ name }) => name);
+    return checker.getExportsOfModule(module).map((each) => [each.name, resolved(each)]);
   };
+  return new Map(entries.map(([entry], i) => [entry, new Map(exportsOf(paths[i]))]));
+}
+
+test('types: every entry exports these names and no other', () => {
+  const found = [...exportsOfEntries()].map(([entry, names]) => [entry, [...names.keys()].sort()]);
   assert.deepEqual(
-    Object.fromEntries(entries.map(([entry], i) => [entry, namesOf(paths[i]).sort()])),
+    Object.fromEntries(found),
     Object.fromEntries(
       Object.entries(exported).map(([entry, names]) => [entry, (names.match(/\w+/g) ?? []).sort()]),
     ),
+  );
+});
+
+test('types: what two entries export under one name is one thing, but for `init`, of which each has its own', () => {
+  const meanings = new Map();
+  for (const [entry, names] of exportsOfEntries()) {
+    for (const [name, symbol] of names) {
+      const of = meanings.get(name) ?? new Map();
+      meanings.set(name, of.set(symbol, [...(of.get(symbol) ?? []), entry]));
+    }
+  }
+  const several = [...meanings].filter(([, of]) => of.size > 1);
+  assert.deepEqual(
+    several.map(([name, of]) => `${name}: ${[...of.values()].join(' | ')}`),
+    ['init: .,./inline | ./train | ./spectra | ./worker'],
   );
 });
 

@@ -61,6 +61,8 @@ const declarations = [
     'api/sampling-types',
     'api/train-types',
     'api/trainer-types',
+    'api/trained-model-types',
+    'api/reading-types',
     'api/worker-types',
     'api/worker-call-types',
     'api/worker-train-types',

@@ -86,7 +86,7 @@ const asks = {
         model.forward(ids, defined({ batch, inspect: weights === false ? undefined : { weights } })),
       loss: (model, { batch, ids }) => model.loss(ids, defined({ batch })),
     },
-    names: { forward: 'LanguageModel.forward', loss: 'LanguageModel.loss' },
+    names: { forward: 'TrainedModel.forward', loss: 'TrainedModel.loss' },
   },
   seq2seq: {
     batch: ({ lengths, ...rest }) => defined({ ...rest, sourceLengths: lengths }),

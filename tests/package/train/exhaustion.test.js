@@ -82,12 +82,12 @@ const fileOf = Object.fromEntries(
 
 const inspect = { weights: true, entropy: true, residuals: true, projections: true };
 const ofLanguageModel = {
-  forward: asking('language model', 'LanguageModel.forward', ({ model }, { ids, batch }) => {
+  forward: asking('language model', 'TrainedModel.forward', ({ model }, { ids, batch }) => {
     const { logits, layers } = model.forward(ids, { batch, inspect });
     const readings = [...layers.values()].flatMap((layer) => Object.values(layer));
     return bitsOf(logits.data, ...readings.map(({ data }) => data));
   }),
-  loss: asking('language model', 'LanguageModel.loss', ({ model }, { ids, batch }) =>
+  loss: asking('language model', 'TrainedModel.loss', ({ model }, { ids, batch }) =>
     String(model.loss(ids, { batch })),
   ),
   'parameters().set': asking('language model', 'parameters.set', (trainer) => {

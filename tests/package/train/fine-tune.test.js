@@ -168,7 +168,7 @@ describe('languageModel.from', () => {
     const trainer = from(model, { lora: {} });
     model.dispose();
     expectThrows(() => trainer.step(batch), 'Trainer.step', 'disposed', 'the model is disposed');
-    expectThrows(() => trainer.model.forward(ids), 'LanguageModel.forward', 'disposed', 'disposed');
+    expectThrows(() => trainer.model.forward(ids), 'TrainedModel.forward', 'disposed', 'disposed');
     trainer.dispose();
   });
 });

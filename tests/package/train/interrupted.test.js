@@ -32,9 +32,9 @@ const calls = {
     const { set, value } = trainer.parameters();
     set('embedding', ending(value('embedding'), 'data', end));
   },
-  'LanguageModel.forward': ({ model }, end) =>
+  'TrainedModel.forward': ({ model }, end) =>
     model.forward(ids, ending({ batch: 2 }, 'batch', end)),
-  'LanguageModel.loss': ({ model }, end) => model.loss(ids, ending({ batch: 2 }, 'batch', end)),
+  'TrainedModel.loss': ({ model }, end) => model.loss(ids, ending({ batch: 2 }, 'batch', end)),
 };
 
 for (const [fn, call] of Object.entries(calls)) {

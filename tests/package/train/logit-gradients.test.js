@@ -111,10 +111,10 @@ describe('gradients', () => {
       [ids, { ...right, read: [{ site: 'z' }, { site: 'z', layers: [1] }] }, 'invalid_argument', "asks for 'z' of layer 1"],
     ]; // prettier-ignore
     for (const [tokens, options, code, text] of cases) {
-      expectThrows(() => own.gradients(tokens, options), 'LanguageModel.gradients', code, text);
+      expectThrows(() => own.gradients(tokens, options), 'TrainedModel.gradients', code, text);
     }
     trainer.dispose();
-    expectThrows(() => own.gradients(ids, right), 'LanguageModel.gradients', 'disposed', 'disposed'); // prettier-ignore
+    expectThrows(() => own.gradients(ids, right), 'TrainedModel.gradients', 'disposed', 'disposed'); // prettier-ignore
   });
 });
 
@@ -161,7 +161,7 @@ describe('attributionPatching', () => {
       [{ ...right, instead: 2 }, 'invalid_argument', 'expected two numbers that differ'],
     ];
     for (const [options, code, text] of cases) {
-      expectThrows(() => own.attributionPatching(options), 'LanguageModel.attributionPatching', code, text); // prettier-ignore
+      expectThrows(() => own.attributionPatching(options), 'TrainedModel.attributionPatching', code, text); // prettier-ignore
     }
   });
 });

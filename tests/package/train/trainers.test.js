@@ -170,7 +170,7 @@ describe('languageModel', () => {
     ];
     for (const [trainer, tokenTypes, code, text] of cases) {
       expectThrows(() => trainer.step({ ...batch, tokenTypes }), 'Trainer.step', code, text);
-      expectThrows(() => trainer.model.forward(batch.ids, { batch: 2, tokenTypes }), 'LanguageModel.forward', code, text); // prettier-ignore
+      expectThrows(() => trainer.model.forward(batch.ids, { batch: 2, tokenTypes }), 'TrainedModel.forward', code, text); // prettier-ignore
     }
   });
 
@@ -233,8 +233,8 @@ describe('languageModel', () => {
     trainer.dispose();
     assert.equal(engine.memory().handles, before);
     const gone = [
-      ['LanguageModel.forward', () => model.forward([1])],
-      ['LanguageModel.loss', () => model.loss([1, 2])],
+      ['TrainedModel.forward', () => model.forward([1])],
+      ['TrainedModel.loss', () => model.loss([1, 2])],
       ['Trainer.step', () => trainer.step(chains(1, 3, 1))],
       ['Trainer.evaluate', () => trainer.evaluate(chains(1, 3, 1))],
       ['Trainer.differentiate', () => trainer.differentiate(chains(1, 3, 1))],
@@ -401,7 +401,7 @@ describe('Trainer', () => {
     trainer.dispose();
   });
 
-  test('LanguageModel.forward: of a trainer refuses what is no option, and nothing stands for one that is left out', () => {
+  test('TrainedModel.forward: of a trainer refuses what is no option, and nothing stands for one that is left out', () => {
     const trainer = engine.languageModel(config);
     for (const [options, code, says] of [
       ...[null, 0, false, ''].map((inspect) => [
@@ -416,7 +416,7 @@ describe('Trainer', () => {
       [{ batch: null }, 'invalid_argument', 'batch is null'],
     ]) {
       const call = () => trainer.model.forward([1, 2, 3], options);
-      expectThrows(call, 'LanguageModel.forward', code, says);
+      expectThrows(call, 'TrainedModel.forward', code, says);
     }
     trainer.dispose();
   });

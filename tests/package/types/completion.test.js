@@ -10,7 +10,7 @@ import { complaints, placeOf, serviceOf } from './service.js';
 const holders = {
   qkv: ['functions', 'Qkv', 'MultiHeadAttention', 'TransformerBlock', 'LinearLayer'],
   'qkv/models': ['functions', 'LanguageModel'],
-  'qkv/train': ['functions', 'TrainQkv', 'Trainer<LanguageModel>', 'LanguageModel', 'Seq2Seq'],
+  'qkv/train': ['functions', 'TrainQkv', 'Trainer<TrainedModel>', 'TrainedModel', 'Seq2Seq'],
   'qkv/spectra': ['functions', 'Spectra'],
   'qkv/constraints': ['functions'],
   'qkv/worker': [

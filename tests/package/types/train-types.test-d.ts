@@ -1,8 +1,8 @@
 // The types of qkv/train, checked by the compiler alone: every option, what functions return, and misuse that is refused.
 import type { AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
 import { init, QkvError } from 'qkv/train';
-import type { LanguageModel as RunModel } from 'qkv/models';
-import type { GruWeights, LanguageModel, LoraOptions, Seq2Seq, Seq2SeqConfig, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
+import type { LanguageModel } from 'qkv/models';
+import type { GruWeights, LoraOptions, Seq2Seq, Seq2SeqConfig, TrainedModel, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
 import { every } from './same.js';
 
 declare const engine: TrainQkv;
@@ -65,7 +65,7 @@ export const started: (options?: InitOptions) => Promise<TrainQkv> = init;
 export const error: typeof QkvError = QkvError;
 
 // A trainer of each kind takes batches of its own.
-declare const model: Trainer<LanguageModel>;
+declare const model: Trainer<TrainedModel>;
 declare const translator: Trainer<Seq2Seq>;
 const pairs = { ids: [0], targets: [1], source: [1], batch: 1 };
 model.step({ ids: [0], targets: [1], batch: 1 });
@@ -99,14 +99,14 @@ export const grid: NdArray = model.model.attributionPatching({ ...prompts, site:
 model.model.attributionPatching({ ...prompts, site: 'neurons' });
 
 // A model learns on.
-declare const loaded: RunModel;
+declare const loaded: LanguageModel;
 const lora = every<LoraOptions>()({
   rank: 1,
   alpha: 1,
   maps: ['wq', 'wGate'] as const,
   dropout: 0,
 });
-const tuned: Trainer<LanguageModel> = engine.languageModel.from(loaded, { lora, seed: 1 });
+const tuned: Trainer<TrainedModel> = engine.languageModel.from(loaded, { lora, seed: 1 });
 export const whole: Uint8Array = tuned.save({ merged: true });
 // @ts-expect-error no such map
 engine.languageModel.from(loaded, { lora: { maps: ['wx'] } });

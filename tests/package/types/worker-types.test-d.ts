@@ -38,10 +38,10 @@ same<Same<Names<worker.AsyncSession>, Names<models.Session> | 'worker'>>('same')
 same<
   Same<
     Names<worker.AsyncTrainer<worker.AsyncTrainedModel>>,
-    Names<train.Trainer<train.LanguageModel>> | 'run' | 'pause' | 'resume' | 'worker'
+    Names<train.Trainer<train.TrainedModel>> | 'run' | 'pause' | 'resume' | 'worker'
   >
 >('same');
-same<Same<Names<worker.AsyncTrainedModel>, Names<train.LanguageModel>>>('same');
+same<Same<Names<worker.AsyncTrainedModel>, Names<train.TrainedModel>>>('same');
 same<Same<Names<worker.AsyncSeq2Seq>, Names<train.Seq2Seq>>>('same');
 same<Same<Names<worker.AsyncParameters>, Names<train.Parameters>>>('same');
 same<Same<Names<worker.AsyncTransformerBlock>, Names<main.TransformerBlock> | 'worker'>>('same');

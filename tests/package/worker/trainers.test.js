@@ -202,7 +202,7 @@ describe('worker: a trainer that is refused', () => {
       'name is "w"',
     );
     await expectRejects(far.load(new Uint8Array(3)), 'Trainer.load', 'invalid_argument', 'bytes');
-    await expectRejects(far.model.forward([99]), 'LanguageModel.forward', 'out_of_range', 'ids');
+    await expectRejects(far.model.forward([99]), 'TrainedModel.forward', 'out_of_range', 'ids');
     assert.deepEqual(await far.save({ optimizer: true }), state);
   });
 

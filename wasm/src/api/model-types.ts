@@ -18,7 +18,8 @@ import type {
   Read,
 } from './inspect-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { Layers, Passing, Said, Shape3, Shape4, Shown, With } from './option-types.js';
+import type { Layers, Passing, Said, Shape3, Shown, With } from './option-types.js';
+import type { LayerReadings, Reading } from './reading-types.js';
 import type { OwnedArray } from './types.js';
 
 export type {
@@ -30,6 +31,7 @@ export type {
 } from './model-config.js';
 
 export type { Passing } from './option-types.js';
+export type { LayerReadings } from './reading-types.js';
 export type {
   ChatMessage,
   ChatPrompt,
@@ -164,24 +166,6 @@ export interface Inspect {
   ablate?: readonly (readonly [layer: number, head: number])[] | undefined;
 }
 
-/** What was read of a layer. */
-export interface LayerReadings {
-  /** [batch, numHeads, rows, Tk]; Tk is the tokens that the session then holds, or T without one. */
-  weights?: OwnedArray<Shape4>;
-  /** [batch, numHeads, T] */
-  entropy?: OwnedArray<Shape3>;
-  /** [batch, T, dModel] */
-  residual?: OwnedArray<Shape3>;
-  /** [batch, T, vocabulary] */
-  logits?: OwnedArray<Shape3>;
-  /** With `projections`: queries, [batch, numHeads, rows, dK]. */
-  q?: OwnedArray<Shape4>;
-  /** With `projections`: keys of the tokens of this pass, [batch, numKvHeads, T, dK]. Query head h reads those of floor(h numKvHeads / numHeads). */
-  k?: OwnedArray<Shape4>;
-  /** With `projections`: values of the tokens of this pass, [batch, numKvHeads, T, dK]. */
-  v?: OwnedArray<Shape4>;
-}
-
 /** What a model answers. */
 export interface ModelOutput {
   /** Of the token after each, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. An encoder without a head has none. */
@@ -219,17 +203,6 @@ export interface ForwardOptions {
   edit?: readonly Edit[] | undefined;
   /** As in {@link GenerateOptions}. Default false. */
   plain?: boolean | undefined;
-}
-
-/** Arrays of a layer, with the option of `inspect` that is sure to get each. */
-interface Reading {
-  weights: 'weights';
-  entropy: 'entropy';
-  residual: 'residuals';
-  logits: 'logitLens';
-  q: 'projections';
-  k: 'projections';
-  v: 'projections';
 }
 
 /**

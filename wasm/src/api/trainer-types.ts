@@ -1,8 +1,7 @@
-import type { LogitModel } from './logit-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { LanguageModel as RunModel } from './model-types.js';
-import type * as options from './option-types.js';
-import type { Layers, Said, Shape3, Shape4, Shown, With } from './option-types.js';
+import type { LanguageModel } from './model-types.js';
+import type { Shape4 } from './option-types.js';
+import type { TrainedModel } from './trained-model-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
 export type {
@@ -12,6 +11,7 @@ export type {
   LongRopeScaling,
   ModelRotary,
 } from './model-config.js';
+export type * from './trained-model-types.js';
 
 /** What a model that translates is made of. Source and target have one vocabulary. */
 export interface Seq2SeqConfig {
@@ -109,7 +109,7 @@ export interface LanguageModelTrainers {
    *
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
-  (config: LanguageModelConfig, options?: TrainerOptions): Trainer<LanguageModel>;
+  (config: LanguageModelConfig, options?: TrainerOptions): Trainer<TrainedModel>;
   /**
    * What trains a model further that `load` or `create` of `qkv/models` has made with this engine. With `lora` the weights stay in
    * the model, in its formats, and are shared: the model must not be disposed before the trainer. The arrays are then
@@ -119,7 +119,7 @@ export interface LanguageModelTrainers {
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `unsupported` for what trainers lack (see {@link LanguageModelConfig}) and
    * for maps that the model lacks, `out_of_memory`, `disposed`
    */
-  from(model: RunModel, options?: FineTuneOptions): Trainer<LanguageModel>;
+  from(model: LanguageModel, options?: FineTuneOptions): Trainer<TrainedModel>;
 }
 
 /** Rows of tokens and what should follow each. */
@@ -246,90 +246,6 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
   dispose(): void;
   /** As `dispose`, for `using`. */
   [Symbol.dispose](): void;
-}
-
-/** What to read of a pass besides logits; what is not asked for costs nothing. */
-export interface Inspect {
-  /** Layers to read, counted from 0. Default all. */
-  layers?: readonly number[] | undefined;
-  /** Weights of attention. */
-  weights?: boolean | undefined;
-  /** Entropy of the rows of weights, in nats. */
-  entropy?: boolean | undefined;
-  /** The residual stream after each chosen layer. */
-  residuals?: boolean | undefined;
-  /** Queries, keys and values of each chosen layer as attention reads them: after the norms of `qkNorm` and the rotation. */
-  projections?: boolean | undefined;
-}
-
-/** What was read of a layer. */
-export interface LayerReadings {
-  /** [batch, numHeads, T, T] */
-  weights?: OwnedArray<Shape4>;
-  /** [batch, numHeads, T] */
-  entropy?: OwnedArray<Shape3>;
-  /** [batch, T, dModel] */
-  residual?: OwnedArray<Shape3>;
-  /** With `projections`: queries, [batch, numHeads, T, dK]. */
-  q?: OwnedArray<Shape4>;
-  /** With `projections`: keys, [batch, numKvHeads, T, dK]. */
-  k?: OwnedArray<Shape4>;
-  /** With `projections`: values, [batch, numKvHeads, T, dK]. */
-  v?: OwnedArray<Shape4>;
-}
-
-/** What a model answers. */
-export interface ModelOutput {
-  /** Of the token after each, [batch, T, vocabulary]. */
-  logits: OwnedArray<Shape3>;
-  /** With `inspect`, by layer. */
-  layers?: ReadonlyMap<number, LayerReadings>;
-}
-
-/** Options of {@link LanguageModel.forward}. */
-export interface ForwardOptions {
-  /** Rows of ids. Default 1. */
-  batch?: number | undefined;
-  /** Tokens of each row that are read, [batch]; default all. */
-  keyLengths?: ArrayLike<number> | undefined;
-  /** The type of each token, [batch, T], of a model with `tokenTypes`; default 0. */
-  tokenTypes?: ArrayLike<number> | undefined;
-  /** What to read besides logits. */
-  inspect?: Inspect | undefined;
-}
-
-/** Arrays of a layer, with the option of `inspect` that is sure to get each. */
-interface Reading {
-  weights: 'weights';
-  entropy: 'entropy';
-  residual: 'residuals';
-  q: 'projections';
-  k: 'projections';
-  v: 'projections';
-}
-
-/** {@link ForwardOptions}, as the constraint of a type parameter without unknown keys. */
-export type Passing<Options> = options.Passing<Options, ForwardOptions>;
-
-/** What {@link LanguageModel.forward} returns for options of this type: of `inspect`, what was asked for is there. */
-export type OutputOf<Options> = Options extends unknown
-  ? Shown<With<ModelOutput, Layers<Said<Options, 'inspect'>, LayerReadings, Reading>>>
-  : never;
-
-/** The language model of a trainer; it goes with the trainer. */
-export interface LanguageModel extends LogitModel {
-  /** As given, with all defaults. */
-  readonly config: Filled<LanguageModelConfig>;
-  /** Numbers that are trained. */
-  readonly parameterCount: number;
-  /**
-   * Logits of the token after each, without dropout. ids are [batch, T] in row-major order.
-   *
-   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`, `disposed`
-   */
-  forward<O extends Passing<O> = ForwardOptions>(ids: ArrayLike<number>, options?: O): OutputOf<O>;
-  /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
-  loss(ids: ArrayLike<number>, options?: { batch?: number | undefined }): number;
 }
 
 /** Options of {@link Seq2Seq.translate}. */

@@ -8,15 +8,15 @@ import type {
 import type { Passing } from './option-types.js';
 import type {
   EvaluationResult,
-  ForwardOptions,
   LanguageBatch,
-  LanguageModel,
-  OutputOf,
   Parameters,
   SaveOptions,
   Seq2Seq,
   Seq2SeqBatch,
   StepResult,
+  TrainedForwardOptions,
+  TrainedModel,
+  TrainedOutputOf,
   TranslateOptions,
   Translation,
 } from './trainer-types.js';
@@ -122,25 +122,27 @@ export interface AsyncTrainer<
 /** The language model of a trainer in a worker; it goes with the trainer. */
 export interface AsyncTrainedModel {
   /** As given, with all defaults. */
-  readonly config: LanguageModel['config'];
+  readonly config: TrainedModel['config'];
   /** Numbers that are trained. */
   readonly parameterCount: number;
-  /** As {@link LanguageModel.forward}. */
-  forward<O extends Passing<O, ForwardOptions & CallOptions> = ForwardOptions & CallOptions>(
+  /** As {@link TrainedModel.forward}. */
+  forward<
+    O extends Passing<O, TrainedForwardOptions & CallOptions> = TrainedForwardOptions & CallOptions,
+  >(
     ids: ArrayLike<number>,
     options?: O,
-  ): Promise<OutputOf<O>>;
-  /** As {@link LanguageModel.loss}. */
+  ): Promise<TrainedOutputOf<O>>;
+  /** As {@link TrainedModel.loss}. */
   loss(
     ids: ArrayLike<number>,
     options?: { batch?: number | undefined } & CallOptions,
   ): Promise<number>;
-  /** As {@link LanguageModel.gradients}. */
+  /** As {@link TrainedModel.gradients}. */
   gradients<R extends readonly GradientRead[]>(
     ids: ArrayLike<number>,
     options: GradientsOptions & { read: R } & CallOptions,
   ): Promise<LogitGradients<R[number]['site']>>;
-  /** As {@link LanguageModel.attributionPatching}. */
+  /** As {@link TrainedModel.attributionPatching}. */
   attributionPatching(options: AttributionPatchingOptions & CallOptions): Promise<Sweep>;
 }
 

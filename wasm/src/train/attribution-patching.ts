@@ -13,7 +13,7 @@ import { shapeAt, type SiteArray } from '../language/sites.js';
 import { measure } from './logit-gradients.js';
 import type { TrainerState } from './trainer-state.js';
 
-const fn = 'LanguageModel.attributionPatching';
+const fn = 'TrainedModel.attributionPatching';
 const names = ['clean', 'corrupt', 'answer', 'instead', 'site'] as const;
 const sites = ['residual', 'attention', 'feedForward', 'z'] as const;
 const none = new Float32Array();

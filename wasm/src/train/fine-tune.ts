@@ -1,7 +1,7 @@
 // Trainers that begin with a model of qkv/models: of all its weights, or of adapters of low rank.
 
 import { QkvError } from '../api/errors.js';
-import type { FineTuneOptions, LanguageModel, LoraOptions, Trainer } from '../api/trainer-types.js';
+import type { FineTuneOptions, LoraOptions, TrainedModel, Trainer } from '../api/trainer-types.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { within } from '../arguments/ranges.js';
 import { describe, listOf, takeOptions } from '../arguments/values.js';
@@ -42,7 +42,7 @@ export function from(
   instance: Instance,
   model: object,
   given: FineTuneOptions = {},
-): Trainer<LanguageModel> {
+): Trainer<TrainedModel> {
   const base = handleOf(fn, instance, model);
   const { lora: asked, ...rest } = takeOptions(fn, 'options', given, [...optionNames, 'lora']);
   const options = trainerOptions(fn, rest);

@@ -8,13 +8,13 @@ import type {
   LogitGradients,
 } from '../api/logit-types.js';
 import type {
-  ForwardOptions,
   LanguageBatch,
-  LanguageModel,
   LanguageModelConfig,
-  ModelOutput,
-  OutputOf,
   Passing,
+  TrainedForwardOptions,
+  TrainedModel,
+  TrainedOutput,
+  TrainedOutputOf,
   Trainer,
   TrainerOptions,
 } from '../api/trainer-types.js';
@@ -88,7 +88,7 @@ function batchFields(fn: string, call: Call, given: LanguageBatch): Group<'train
   };
 }
 
-class TrainedLanguageModel implements LanguageModel {
+class TrainedLanguageModel implements TrainedModel {
   declare readonly config: Config;
   declare readonly parameterCount: number;
   readonly #state: TrainerState;
@@ -102,12 +102,15 @@ class TrainedLanguageModel implements LanguageModel {
   }
 
   get [Symbol.toStringTag](): string {
-    return 'LanguageModel';
+    return 'TrainedModel';
   }
 
-  forward<O extends Passing<O> = ForwardOptions>(ids: ArrayLike<number>, options?: O): OutputOf<O>;
-  forward(ids: ArrayLike<number>, given: ForwardOptions = {}): ModelOutput {
-    const fn = 'LanguageModel.forward';
+  forward<O extends Passing<O, TrainedForwardOptions> = TrainedForwardOptions>(
+    ids: ArrayLike<number>,
+    options?: O,
+  ): TrainedOutputOf<O>;
+  forward(ids: ArrayLike<number>, given: TrainedForwardOptions = {}): TrainedOutput {
+    const fn = 'TrainedModel.forward';
     const {
       batch = 1,
       keyLengths,
@@ -144,7 +147,7 @@ class TrainedLanguageModel implements LanguageModel {
   }
 
   loss(ids: ArrayLike<number>, given: { batch?: number | undefined } = {}): number {
-    const fn = 'LanguageModel.loss';
+    const fn = 'TrainedModel.loss';
     const { batch = 1 } = takeOptions(fn, 'options', given, ['batch']);
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = checkRows(fn, 'ids', ids, batch);
@@ -181,8 +184,8 @@ export const trainerOf = (
   { identity, base }: TrainerParts = {
     identity: { kind: 'language_model', config: savedConfig(config) },
   },
-): Trainer<LanguageModel> => {
-  const kind: TrainerKind<LanguageModel, LanguageBatch> = {
+): Trainer<TrainedModel> => {
+  const kind: TrainerKind<TrainedModel, LanguageBatch> = {
     ...{ identity, batch: batchFields },
     ...(base && { base, whole: { kind: 'language_model', config: savedConfig(config) } }),
     model: (state) => new TrainedLanguageModel(config, state),
@@ -194,7 +197,7 @@ export function languageModel(
   instance: Instance,
   given: LanguageModelConfig,
   givenOptions: TrainerOptions = {},
-): Trainer<LanguageModel> {
+): Trainer<TrainedModel> {
   const fn = 'languageModel';
   const config = resolveConfig(fn, given);
   const options = trainerOptions(fn, givenOptions);

@@ -62,7 +62,7 @@ export function gradients(
   ids: ArrayLike<number>,
   given: unknown,
 ): LogitGradients {
-  const fn = 'LanguageModel.gradients';
+  const fn = 'TrainedModel.gradients';
   const names = ['answer', 'instead', 'row', 'read'] as const;
   const taken = takeOptions(fn, 'options', given as Record<(typeof names)[number], unknown>, names);
   const { answer, instead, row } = taken;

@@ -11,13 +11,13 @@ import type {
 import type { Passing } from '../../api/option-types.js';
 import type {
   EvaluationResult,
-  ForwardOptions,
-  LanguageModel,
-  ModelOutput,
-  OutputOf,
   SaveOptions,
   Seq2Seq,
   StepResult,
+  TrainedForwardOptions,
+  TrainedModel,
+  TrainedOutput,
+  TrainedOutputOf,
   TranslateOptions,
   Translation,
 } from '../../api/trainer-types.js';
@@ -73,24 +73,23 @@ class RemoteOfTrainer<Config> {
 }
 
 class RemoteTrainedModel
-  extends RemoteOfTrainer<LanguageModel['config']>
+  extends RemoteOfTrainer<TrainedModel['config']>
   implements AsyncTrainedModel
 {
   get [Symbol.toStringTag](): string {
     return 'AsyncTrainedModel';
   }
 
-  forward<O extends Passing<O, ForwardOptions & CallOptions> = ForwardOptions & CallOptions>(
-    ids: ArrayLike<number>,
-    options?: O,
-  ): Promise<OutputOf<O>>;
-  forward(ids: ArrayLike<number>, options?: object): Promise<ModelOutput> {
-    return this.ask('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
+  forward<
+    O extends Passing<O, TrainedForwardOptions & CallOptions> = TrainedForwardOptions & CallOptions,
+  >(ids: ArrayLike<number>, options?: O): Promise<TrainedOutputOf<O>>;
+  forward(ids: ArrayLike<number>, options?: object): Promise<TrainedOutput> {
+    return this.ask('TrainedModel.forward', 'forward', ['ids', 'options'], [ids, options]);
   }
 
   loss(ids: ArrayLike<number>, options?: { batch?: number | undefined } & CallOptions) {
     const names = ['ids', 'options'];
-    return this.ask<number>('LanguageModel.loss', 'loss', names, [ids, options]);
+    return this.ask<number>('TrainedModel.loss', 'loss', names, [ids, options]);
   }
 
   gradients<R extends readonly GradientRead[]>(
@@ -98,7 +97,7 @@ class RemoteTrainedModel
     options: GradientsOptions & { read: R } & CallOptions,
   ): Promise<LogitGradients<R[number]['site']>>;
   async gradients(ids: ArrayLike<number>, options: object): Promise<LogitGradients> {
-    const [fn, names] = ['LanguageModel.gradients', ['ids', 'options']];
+    const [fn, names] = ['TrainedModel.gradients', ['ids', 'options']];
     const sent = await this.ask<LogitGradients>(fn, 'gradients', names, [ids, options]);
     const { value, activations, gradients } = sent;
     // A message keeps their fields, and no methods.
@@ -107,7 +106,7 @@ class RemoteTrainedModel
   }
 
   attributionPatching(options: AttributionPatchingOptions & CallOptions): Promise<Sweep> {
-    const fn = 'LanguageModel.attributionPatching';
+    const fn = 'TrainedModel.attributionPatching';
     return this.ask(fn, 'attributionPatching', ['options'], [options]);
   }
 }

@@ -2,7 +2,7 @@
 // else that a message may name.
 
 import type { LanguageModel, Session } from '../../api/model-types.js';
-import type { Seq2Seq, LanguageModel as TrainedModel, Trainer } from '../../api/trainer-types.js';
+import type { Seq2Seq, TrainedModel, Trainer } from '../../api/trainer-types.js';
 import type {
   KvCache,
   LinearLayer,

@@ -1,4 +1,4 @@
-import type { LanguageBatch, LanguageModel, Trainer, TrainQkv } from 'qkv/train';
+import type { LanguageBatch, TrainedModel, Trainer, TrainQkv } from 'qkv/train';
 import { dice, type Dice } from '../../../domain/random_ints';
 import {
   BLOCK,
@@ -31,7 +31,7 @@ function likeliest(logits: Float32Array, at: number): number {
 }
 
 /** The share of right answers in each block of positions. */
-function accuracyOf(model: LanguageModel, { ids, targets, batch }: LanguageBatch): number[] {
+function accuracyOf(model: TrainedModel, { ids, targets, batch }: LanguageBatch): number[] {
   const { logits } = model.forward(ids, { batch });
   const [right, asked] = [0, 1].map(() => new Array<number>(TESTED / BLOCK).fill(0));
   for (let i = 0; i < ids.length; i++) {
@@ -45,7 +45,7 @@ function accuracyOf(model: LanguageModel, { ids, targets, batch }: LanguageBatch
 
 /** Does `work` while all positions from `trained` on have the row of the one before it. */
 function clamped<Result>(
-  trainer: Trainer<LanguageModel>,
+  trainer: Trainer<TrainedModel>,
   trained: number,
   work: () => Result,
 ): Result {
@@ -95,7 +95,7 @@ export function* positionModels(qkv: TrainQkv, settings: Settings): Generator<Te
 }
 
 function told(
-  models: Readonly<Record<Positions, Trainer<LanguageModel>>>,
+  models: Readonly<Record<Positions, Trainer<TrainedModel>>>,
   trained: number,
   test: LanguageBatch,
 ): Pick<Tested, 'accuracy' | 'parameters'> {

@@ -1,4 +1,4 @@
-import type { LanguageBatch, LanguageModel, StepResult, Trainer } from 'qkv/train';
+import type { LanguageBatch, TrainedModel, StepResult, Trainer } from 'qkv/train';
 
 /**
  * Steps of a model whose attention divides its scores by a temperature as well as by sqrt(d_k). Trainers know no temperature, but
@@ -7,11 +7,11 @@ import type { LanguageBatch, LanguageModel, StepResult, Trainer } from 'qkv/trai
  * temperature. That holds without clipping and weight decay.
  */
 export class Tempered {
-  readonly #trainer: Trainer<LanguageModel>;
+  readonly #trainer: Trainer<TrainedModel>;
   readonly #temperature: number;
   readonly #names: readonly string[];
 
-  constructor(trainer: Trainer<LanguageModel>, temperature: number) {
+  constructor(trainer: Trainer<TrainedModel>, temperature: number) {
     this.#trainer = trainer;
     this.#temperature = temperature;
     const parameters = trainer.parameters();

@@ -1,4 +1,4 @@
-import type { LanguageModel } from 'qkv/train';
+import type { TrainedModel } from 'qkv/train';
 import type { Writing } from '../shared/protocol';
 import type { Task } from '../shared/task_type';
 import { prompts } from '../shared/tasks';
@@ -10,7 +10,7 @@ const ROWS = 16;
  * What a model writes after the beginning of rows when each token is its own likeliest answer to all before it. Null for tasks whose
  * answers are not the next tokens.
  */
-export function write(model: LanguageModel, task: Task, step: number): Writing | null {
+export function write(model: TrainedModel, task: Task, step: number): Writing | null {
   const { prompt, length, vocabulary } = task;
   if (prompt === null) return null;
   const rows = prompts(task, ROWS).map(({ ids, targets }) => ({

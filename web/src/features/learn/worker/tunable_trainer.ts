@@ -1,6 +1,6 @@
 import type {
   LanguageBatch,
-  LanguageModel,
+  TrainedModel,
   LearningRateSchedule,
   StepResult,
   Trainer,
@@ -12,7 +12,7 @@ import { Tempered } from './attention_temperature';
 type LearningRate = number | LearningRateSchedule;
 /** What such a trainer is made with: the rest of its options, and the temperature of its attention, stay. */
 export interface Making {
-  readonly make: (options: TrainerOptions) => Trainer<LanguageModel>;
+  readonly make: (options: TrainerOptions) => Trainer<TrainedModel>;
   readonly learningRate: LearningRate;
   readonly temperature: number;
 }
@@ -28,7 +28,7 @@ const times = (rate: LearningRate, by: number): LearningRate =>
  */
 export class TunableTrainer {
   readonly #making: Making;
-  #trainer: Trainer<LanguageModel>;
+  #trainer: Trainer<TrainedModel>;
   #tempered: Tempered;
 
   constructor(making: Making, tuning: Tuning) {
@@ -36,14 +36,14 @@ export class TunableTrainer {
     [this.#trainer, this.#tempered] = this.#made(tuning);
   }
 
-  #made({ rate, dropout }: Tuning): [Trainer<LanguageModel>, Tempered] {
+  #made({ rate, dropout }: Tuning): [Trainer<TrainedModel>, Tempered] {
     const { make, learningRate, temperature } = this.#making;
     const trainer = make({ learningRate: times(learningRate, rate), dropout });
     return [trainer, new Tempered(trainer, temperature)];
   }
 
   /** The trainer of now: another one after `tune`. */
-  get current(): Trainer<LanguageModel> {
+  get current(): Trainer<TrainedModel> {
     return this.#trainer;
   }
 
