@@ -74,23 +74,38 @@ const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionRe
   NewArray NormWeights OwnedArray OwnedNumbers Qkv QkvError QkvErrorCode ResultOf RmsNormOptions RotaryOptions Shape3 Shape4 ShapeOf
   SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
   array init random toNested zeros`;
-/** What both entries with language models export. */
+/** Types of models, of qkv/models, qkv/train and qkv/worker. */
 const ofModels = `Filled LanguageModelConfig LayerReadings Llama3Scaling LongRopeScaling ModelRotary Passing`;
-/** What takes a model apart. */
-const ofMicroscope = `Activated Activations AttributeOptions Attribution Contribution Edit Guess HeadScores HeadScoresOptions
-  LanguageModelMicroscope LensOptions NormWeightsOptions Read ShapeAt Site Sweep SweepOptions SweepProgress`;
+/** Types of the passes of models that are told what to read, of all three as well. */
+const ofReadings = `Activations Read ShapeAt Site Sweep`;
+/** Types of what qkv/models does, which qkv/worker does too. */
+const ofRunning = `${ofModels} ${ofReadings} Activated Alternative AttributeOptions Attribution Beam BeamOptions BlobOptions
+  ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates ChatTurn Constraint ConstraintRule Contribution CreateOptions
+  Edit EmbedOptions Embeddings EncodeOptions FetchInit FetchOptions FillMaskOptions FinishReason ForwardOptions GenerateAllOptions
+  GenerateOptions Generation Generations Guess HeadScores HeadScoresOptions HubOptions HuggingFaceTokenizer Inspect JinjaTemplate
+  KeptFile KeptFormat LanguageModel LanguageModelMicroscope LensOptions LoadOptions LossOptions ModelCache ModelCacheOptions
+  ModelOutput Neighbour NormWeightsOptions OutputOf Progress RequestHeaders SampledOf SampledToken SamplingOptions ScoreOptions Scores
+  Session SessionOf SessionOptions SessionShift Source SweepOptions SweepProgress TextProgress Token TokenLogits TokenOf TokenOfAll
+  TokenPair TokenProbability Tokenizer TokenizerJson WeightFormat`;
+/** Types of trainers, of qkv/train and qkv/worker. */
+const ofTraining = `${ofModels} ${ofReadings} AdaptedMap AttributionPatchingOptions Batch EvaluationResult FineTuneOptions GradientRead
+  GradientSite GradientsOptions LanguageBatch LanguageModelTrainers LearningRateSchedule LogitGradients LogitModel LoraOptions
+  Parameters SaveOptions Seq2Seq Seq2SeqBatch Seq2SeqConfig StepResult TrainedForwardOptions TrainedInspect TrainedModel TrainedOutput
+  TrainedOutputOf Trainer TrainerOptions TranslateOptions Translation`;
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,
-  './models': `${ofModels} ${ofMicroscope} ForwardOptions Inspect LanguageModel ModelOutput OutputOf Alternative Beam BeamOptions GenerateAllOptions Generations TokenOfAll BlobOptions ChatMessage ChatOptions ChatPrompt ChatPromptOptions ChatTemplates CreateOptions EmbedOptions EncodeOptions FetchInit FetchOptions FinishReason GenerateOptions Generation HubOptions HuggingFaceTokenizer JinjaTemplate KeptFile LoadOptions LossOptions ModelCache ModelCacheOptions Progress RequestHeaders QkvError QkvErrorCode SampledOf SampledToken SamplingOptions Session SessionOf SessionOptions Source Token TokenLogits TokenOf TokenProbability Tokenizer TokenizerJson WeightFormat KeptFormat array charactersTokenizer create huggingFaceTokenizer jsonTokenizer llama2cTokenizer load modelCache random sample toNested zeros Embeddings Neighbour TextProgress cosineSimilarity nearest FillMaskOptions ScoreOptions Scores TokenPair SessionShift`,
-  './train': `${ofEngines} ${ofModels} ActivationKind Activations AdaptedMap AttentionGradients AttentionNeeds AttributionPatchingOptions Batch CrossEntropy CrossEntropyOptions EvaluationResult FineTuneOptions GateGradients GateKind GradientRead GradientSite GradientsOptions GruBackwardOptions GruGradients GruOptions GruWeights LanguageBatch LanguageModelTrainers LayerNormGradients LearningRateSchedule LinearBackwardOptions LinearGradients LogitGradients LogitModel LoraOptions Parameters Read RmsNormGradients SaveOptions SavedAttention Seq2Seq Seq2SeqBatch Seq2SeqConfig ShapeAt Site StepResult Sweep TrainQkv TrainedForwardOptions TrainedInspect TrainedModel TrainedOutput TrainedOutputOf Trainer TrainerOptions
-    TranslateOptions Translation`,
+  './models': `${ofEngines.replace('init', '')} ${ofRunning} charactersTokenizer cosineSimilarity create huggingFaceTokenizer
+    jsonTokenizer llama2cTokenizer load modelCache nearest sample`,
+  './train': `${ofEngines} ${ofTraining} ActivationKind AttentionGradients AttentionNeeds CrossEntropy CrossEntropyOptions GateGradients
+    GateKind GruBackwardOptions GruGradients GruOptions GruWeights LayerNormGradients LinearBackwardOptions LinearGradients
+    RmsNormGradients SavedAttention TrainQkv`,
   './spectra': `ArrayInput Destination Eigenvalues EngineInfo InitOptions Integers NdArray NdMask Nested NestedOf NewArray OwnedArray
     OwnedNumbers PcaOptions PrincipalComponents ProductOptions ProjectedComponents QkvError QkvErrorCode ShapeOf
     SingularValueOptions SingularVectors Spectra SpectraInitOptions Tensor Variant array init random
     toNested zeros`,
   './constraints': `Constraint ConstraintRule JsonSchemaOptions QkvError QkvErrorCode jsonSchema regularExpression`,
-  './worker': `${ofEngines} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEmbedOptions AsyncEngineInfo
+  './worker': `${ofEngines} ${ofRunning} ${ofTraining} AsyncArrayInput AsyncAttentionOptions AsyncBlockOptions AsyncDestination AsyncEmbedOptions AsyncEngineInfo
     AsyncInitOptions AsyncKvCache AsyncLanguageModel AsyncLanguageModelTrainers AsyncLayerOptions AsyncLinearLayer AsyncMultiHeadAttention
     AsyncOptions AsyncParameters AsyncQkv AsyncScoreOptions AsyncSeq2Seq AsyncSession AsyncSweepOptions AsyncTensor AsyncTrainedModel
     AsyncTrainer AsyncTransformerBlock BatchSource CallOptions InWorker InWorkerHandle
@@ -101,35 +116,41 @@ const exported = {
   './thread': '',
 };
 
-/** The declarations of every entry: what each exports, by name, as the compiler resolves it. */
-function exportsOfEntries() {
+/** The entries with declarations, each with what it exports: symbols by name, as the compiler resolves them. */
+function resolvedEntries() {
   const entries = Object.entries(packageJson.exports).filter(([, { types }]) => types);
   const paths = entries.map(([, { types }]) => join(stranger.project, 'node_modules/qkv', types));
   const options = { module: ts.ModuleKind.NodeNext, lib: ['lib.es2022.d.ts'], types: [] };
   const program = ts.createProgram(paths, options);
   const checker = program.getTypeChecker();
   const resolved = (symbol) =>
-    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
   const exportsOf = (path) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(path));
     return checker.getExportsOfModule(module).map((each) => [each.name, resolved(each)]);
   };
-  return new Map(entries.map(([entry], i) => [entry, new Map(exportsOf(paths[i]))]));
+  const symbolAt = (node) => resolved(checker.getSymbolAtLocation(node));
+  const found = new Map(entries.map(([entry], i) => [entry, new Map(exportsOf(paths[i]))]));
+  return { entries: found, symbolAt };
 }
 
 test('types: every entry exports these names and no other', () => {
-  const found = [...exportsOfEntries()].map(([entry, names]) => [entry, [...names.keys()].sort()]);
+  const { entries } = resolvedEntries();
+  const found = [...entries].map(([entry, names]) => [entry, [...names.keys()].sort()]);
   assert.deepEqual(
     Object.fromEntries(found),
     Object.fromEntries(
-      Object.entries(exported).map(([entry, names]) => [entry, (names.match(/\w+/g) ?? []).sort()]),
+      Object.entries(exported).map(([entry, names]) => [
+        entry,
+        [...new Set(names.match(/\w+/g) ?? [])].sort(),
+      ]),
     ),
   );
 });
 
 test('types: what two entries export under one name is one thing, but for `init`, of which each has its own', () => {
   const meanings = new Map();
-  for (const [entry, names] of exportsOfEntries()) {
+  for (const [entry, names] of resolvedEntries().entries) {
     for (const [name, symbol] of names) {
       const of = meanings.get(name) ?? new Map();
       meanings.set(name, of.set(symbol, [...(of.get(symbol) ?? []), entry]));
@@ -140,6 +161,43 @@ test('types: what two entries export under one name is one thing, but for `init`
     several.map(([name, of]) => `${name}: ${[...of.values()].join(' | ')}`),
     ['init: .,./inline | ./train | ./spectra | ./worker'],
   );
+});
+
+/** Types that compute others, and those of the web where a program has them: nobody has to write them. */
+const computing = `Asked Layers ListOf NoOthers NoOthersIn Only Reading Said Shown With
+  WebBlob WebBytes WebModule WebResponse WebSignal WebUrl`;
+/** What an entry takes that another makes. */
+const madeElsewhere = { './train': 'LanguageModel' };
+
+/** The types of this package that a declaration refers to. A member of a type, T['name'], is not T. */
+function* typesIn(node, symbolAt) {
+  if (ts.isIndexedAccessTypeNode(node)) return;
+  if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
+    const symbol = symbolAt(node.typeName ?? node.expression);
+    const [declared] = symbol?.declarations ?? [];
+    const isOurs = declared?.getSourceFile().fileName.includes('/node_modules/qkv/');
+    if (isOurs && !(symbol.flags & ts.SymbolFlags.TypeParameter)) yield symbol;
+  }
+  const children = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  for (const child of children) yield* typesIn(child, symbolAt);
+}
+
+test('types: every type that the declarations of an entry name can be imported from it', () => {
+  const { entries, symbolAt } = resolvedEntries();
+  const absent = [];
+  for (const [entry, names] of entries) {
+    const known = new Set([...computing.split(/\s+/), madeElsewhere[entry]]);
+    const exports = new Set(names.values());
+    for (const [name, { declarations }] of names) {
+      for (const symbol of declarations.flatMap((each) => [...typesIn(each, symbolAt)])) {
+        if (!exports.has(symbol) && !known.has(symbol.name)) {
+          absent.push(`${entry}: ${symbol.name} of ${name}`);
+        }
+      }
+    }
+  }
+  assert.deepEqual(absent, []);
 });
 
 /** A program that has an engine of every entry. */

@@ -1,12 +1,13 @@
 // The page: loads a model in a worker, sends it the conversation, and shows its answer while it comes.
 import { Template } from '@huggingface/jinja';
-import type { FinishReason, Progress } from 'qkv/models';
 import {
   type AsyncLanguageModel,
   type AsyncSession,
+  type FinishReason,
   init,
   type LoadModelOptions,
   type ModelSource,
+  type Progress,
 } from 'qkv/worker';
 import { sourceOfAddress, sourceOfFiles } from './sources.js';
 
@@ -41,8 +42,10 @@ const engine = init({ models: true, threads: 'auto' });
 let talk: Talk | undefined;
 let running: AbortController | undefined; // a load or an answer
 
-/** A type, as an interface would not be one of messages with any fields. */
-type Message = { readonly role: 'user' | 'assistant'; content: string };
+interface Message {
+  readonly role: 'user' | 'assistant';
+  content: string;
+}
 const messages: Message[] = [];
 
 const endings: Record<FinishReason, string> = {

@@ -262,3 +262,19 @@ export function sampled(engine: Qkv, logits: models.TokenLogits, count: number |
   // @ts-expect-error: a typo
   models.sample(engine, logits, { topLogProbs: 2 });
 }
+
+/** Messages as programs have them: an interface of their own, fields for a template, what `ChatMessage` says. */
+interface Said {
+  role: 'user' | 'assistant';
+  content: string;
+}
+export function talks(model: LanguageModel, said: readonly Said[]): unknown[] {
+  const called = { role: 'assistant', content: null, tool_calls: [{ name: 'clock' }] } as const;
+  const history: models.ChatMessage[] = [...said, called];
+  history.push({ role: 'tool', content: 'noon', tool_call_id: 'a' });
+  // @ts-expect-error -- a message has a role
+  model.chat([{ content: 'noon' }]);
+  // @ts-expect-error -- a text is a string
+  model.chat([{ role: 'user', content: 1 }]);
+  return [model.chat(said), model.chatPrompt(said), model.chat(history)];
+}

@@ -1,14 +1,18 @@
 // Conversations: what is said, and how a model's file has it written.
 
-/** What one side of a conversation said. Fields beside these are for the template, as `tool_calls` or `reasoning_content`. */
-export interface ChatMessage {
+/** What one side of a conversation said, in the fields that every template reads. */
+export interface ChatTurn {
   /** Who says it: `'system'`, `'user'`, `'assistant'`, or what else the template knows. */
   readonly role: string;
   /** The text, or parts of it where the template takes a list. */
   readonly content?: string | readonly object[] | null | undefined;
-  /** For the template. */
-  readonly [field: string]: unknown;
 }
+
+/**
+ * What one side of a conversation said. Fields beside `role` and `content` are for the template, as `tool_calls` or `reasoning_content`;
+ * objects of an interface of yours may have them too.
+ */
+export type ChatMessage = ChatTurn | (ChatTurn & Readonly<Record<string, unknown>>);
 
 /** The class `Template` of `@huggingface/jinja`, as far as it is used. */
 export interface JinjaTemplate {

@@ -37,6 +37,7 @@ export type {
   ChatPrompt,
   ChatPromptOptions,
   ChatTemplates,
+  ChatTurn,
   JinjaTemplate,
 } from './chat-types.js';
 export type {

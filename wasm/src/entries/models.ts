@@ -40,6 +40,8 @@ export type * from '../api/inspect-types.js';
 export type * from '../api/load-types.js';
 export type * from '../api/model-types.js';
 export type * from '../api/sampling-types.js';
+export type * from '../api/types.js';
+export type { Constraint, ConstraintRule } from '../api/constraint-types.js';
 
 const { operators } = readPart(QKV_MODELS_ABI);
 

@@ -15,6 +15,13 @@ import type { AsyncInitOptions, AsyncQkv, WorkerModels, WorkerPort } from '../ap
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
+export type { Constraint, ConstraintRule } from '../api/constraint-types.js';
+export type * from '../api/inspect-types.js';
+export type * from '../api/load-types.js';
+export type * from '../api/logit-types.js';
+export type * from '../api/model-types.js';
+export type * from '../api/sampling-types.js';
+export type * from '../api/trainer-types.js';
 export type * from '../api/types.js';
 export type * from '../api/worker-types.js';
 export type * from '../api/worker-train-types.js';
