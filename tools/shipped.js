@@ -87,7 +87,15 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 /** The guides, to which the README leads. */
 const guides = [
   ...['attention', 'bundlers', 'circuit', 'comparison', 'comparison.zh-CN', 'constraints'],
-  ...['conventions', 'encoder-decoder', 'microscope', 'model-files', 'models', 'spectra'],
+  ...[
+    'conventions',
+    'encoder-decoder',
+    'microscope',
+    'model-files',
+    'models',
+    'package',
+    'spectra',
+  ],
   ...['training', 'versions', 'worked-example', 'workers'],
 ];
 

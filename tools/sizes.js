@@ -1,4 +1,4 @@
-// npm run sizes: writes what the files that ship weigh into the table of each README. Whole kB (1000 bytes),
+// npm run sizes: writes what the files that ship weigh into the table of the guide to the package. Whole kB (1000 bytes),
 // because another compiler's .wasm differs by some bytes; a test tells when a number is off by more.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,11 +8,8 @@ import { brotliCompressSync } from 'node:zlib';
 import { root } from './environment.js';
 import { gzipped, programs } from './shipped.js';
 
-/** The heads of the tables, and what the last row is called. */
-export const readmes = {
-  'README.md': { head: ['file', 'kB', 'gzip', 'brotli'], tarball: 'the npm tarball' },
-  'README.zh-CN.md': { head: ['文件', 'kB', 'gzip', 'brotli'], tarball: 'npm 压缩包' },
-};
+/** The document with the table. */
+export const sizesGuide = 'wasm/docs/package.md';
 
 const [begin, end] = ['<!-- sizes: npm run sizes -->', '<!-- /sizes -->'];
 
@@ -36,7 +33,7 @@ export function tarballSize() {
 const row = (cells) => `| ${cells.join(' | ')} |`;
 const kilobytes = (bytes) => String(Math.round(bytes / 1000));
 
-/** The part of a README between its marks; throws when they are not there once each. */
+/** The parts of a document around and between its marks; throws when they are not there once each. */
 export function between(markdown) {
   const parts = markdown.split(begin);
   const inner = parts[1]?.split(end) ?? [];
@@ -44,22 +41,27 @@ export function between(markdown) {
   return { before: parts[0], table: inner[0], after: inner[1] };
 }
 
-/** A README with its table made anew. */
-export function withSizes(markdown, { head, tarball }, sizes, tarballBytes) {
-  const { before, after } = between(markdown);
-  const rows = [
-    ...[head, head.map((_, i) => (i === 0 ? '---' : '--:'))],
+/** The table of these files and of the tarball. */
+export function sizesTable(sizes, tarballBytes) {
+  return [
+    ['file', 'kB', 'gzip', 'brotli'],
+    ['---', '--:', '--:', '--:'],
     ...Object.entries(sizes).map(([name, all]) => [`\`${name}\``, ...all.map(kilobytes)]),
-    [tarball, '', kilobytes(tarballBytes), ''],
-  ];
-  return `${before}${begin}\n${rows.map(row).join('\n')}\n${end}${after}`;
+    ['the npm tarball', '', kilobytes(tarballBytes), ''],
+  ]
+    .map(row)
+    .join('\n');
+}
+
+/** A document with its table made anew. */
+export function withSizes(markdown, sizes, tarballBytes) {
+  const { before, after } = between(markdown);
+  return `${before}${begin}\n${sizesTable(sizes, tarballBytes)}\n${end}${after}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [sizes, tarballBytes] = [measure(), tarballSize()];
-  for (const [path, words] of Object.entries(readmes)) {
-    const file = join(root, path);
-    writeFileSync(file, withSizes(readFileSync(file, 'utf8'), words, sizes, tarballBytes));
-  }
-  console.log(between(readFileSync(join(root, 'README.md'), 'utf8')).table.trim());
+  const file = join(root, sizesGuide);
+  const made = withSizes(readFileSync(file, 'utf8'), measure(), tarballSize());
+  writeFileSync(file, made);
+  console.log(between(made).table.trim());
 }

@@ -3,45 +3,38 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pack as packTree } from '../../tools/release/pack.js';
 import { must, run } from '../../tools/run.js';
+import { tarball } from '../../tools/shipped.js';
 import { root } from '../support/js/files.js';
 import { PATIENCE } from '../support/js/patience.js';
-
-/** All that npm packs is in these. */
-const PACKED = /^(dist\/[^/]*|wasm\/docs\/[^/]*|package\.json|[A-Z]+(\.[\w-]+)?\.md|LICENSE)$/;
 
 /** A name for the package as it is. */
 function fingerprint() {
   const hash = createHash('sha256');
-  const files = ['', 'dist', 'wasm/docs'].flatMap((folder) =>
-    fs
-      .readdirSync(join(root, folder), { withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ name }) => join(folder, name)),
-  );
-  for (const file of files.filter((name) => PACKED.test(name)).sort()) {
+  const tools = ['tools/release/addresses.js', 'tools/release/pack.js'];
+  for (const file of [...tarball, ...tools]) {
     hash.update(`${file}\n`).update(fs.readFileSync(join(root, file)));
   }
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Packs the tree, unless a test has done that: what npm says it packed, and the tarball. */
+/** Packs the tree as a release does, unless a test has done that: what npm says it packed, and the tarball. */
 export async function pack() {
   const folder = join(root, 'build/packed', fingerprint());
   const report = join(folder, 'report.json');
   if (!fs.existsSync(report)) {
     fs.mkdirSync(join(root, 'build/packed'), { recursive: true });
     const own = fs.mkdtempSync(`${folder}-`);
-    const line = ['pack', '--ignore-scripts', '--json', '--pack-destination', own];
-    const { stdout } = await must('npm', line, { timeout: PATIENCE.test });
-    fs.writeFileSync(join(own, 'report.json'), stdout);
+    const packed = await packTree(own, { timeout: PATIENCE.test });
+    fs.writeFileSync(join(own, 'report.json'), JSON.stringify(packed));
     try {
       fs.renameSync(own, folder);
     } catch {
       fs.rmSync(own, { recursive: true }); // another test was faster
     }
   }
-  const [packed] = JSON.parse(fs.readFileSync(report, 'utf8'));
+  const packed = JSON.parse(fs.readFileSync(report, 'utf8'));
   return { packed, file: join(folder, packed.filename) };
 }
 

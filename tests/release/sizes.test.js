@@ -1,7 +1,7 @@
-// The sizes that the READMEs print are those of the files.
+// The sizes that the documents print are those of the files.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { between, measure, readmes, tarballSize, withSizes } from '../../tools/sizes.js';
+import { test } from 'node:test';
+import { between, measure, sizesGuide, tarballSize, withSizes } from '../../tools/sizes.js';
 import { text } from '../support/js/files.js';
 
 const [sizes, tarball] = [measure(), tarballSize()];
@@ -28,17 +28,14 @@ function stale(markdown) {
   );
 }
 
-for (const [path, words] of Object.entries(readmes)) {
-  describe(`sizes: ${path}`, () => {
-    test('prints the sizes of the files (npm run sizes)', () =>
-      assert.deepEqual(stale(text(path)), []));
+test(`sizes: ${sizesGuide} prints the sizes of the files (npm run sizes)`, () =>
+  assert.deepEqual(stale(text(sizesGuide)), []));
 
-    test('written anew keeps all but its table', () => {
-      const [old, anew] = [text(path), withSizes(text(path), words, sizes, tarball)].map(between);
-      assert.deepEqual([anew.before, anew.after], [old.before, old.after]);
-    });
-  });
-}
+test(`sizes: ${sizesGuide} written anew keeps all but its table`, () => {
+  const guide = text(sizesGuide);
+  const [old, anew] = [guide, withSizes(guide, sizes, tarball)].map(between);
+  assert.deepEqual([anew.before, anew.after], [old.before, old.after]);
+});
 
 /** What a program loads at most, in kB of gzip: its JavaScript, that of threads, and the largest .wasm it may choose. */
 function download(product, scripts) {
@@ -66,7 +63,7 @@ function fits(printed, actual) {
   );
 }
 
-for (const path of Object.keys(readmes)) {
+for (const path of ['README.md', 'README.zh-CN.md']) {
   test(`sizes: ${path} says what is downloaded`, () => {
     const said = /`qkv` (\d+) kB\D+`qkv\/models` (\d+) kB\D+`qkv\/train` (\d+) kB/;
     const [, ...printed] = said.exec(text(path));

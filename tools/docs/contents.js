@@ -11,6 +11,7 @@ const tables = [
     files: {
       'README.md': 'The library on one page',
       'wasm/docs/attention.md': 'Attention',
+      'wasm/docs/package.md': 'The package',
       'wasm/docs/worked-example.md': 'Attention by hand',
       'wasm/docs/conventions.md': 'Conventions',
       'wasm/docs/encoder-decoder.md': 'An encoder-decoder',

@@ -6,6 +6,7 @@ export const documents = [
   'README.md',
   'tools/docs/start.md',
   'wasm/docs/attention.md',
+  'wasm/docs/package.md',
   'wasm/docs/worked-example.md',
   'wasm/docs/encoder-decoder.md',
   'wasm/docs/conventions.md',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { filesIn, problemsOfFiles } from '../../../tools/release/inspect.js';
 import * as shipped from '../../../tools/shipped.js';
 import { install, installPacked } from '../packed.js';
 import { packageJson, root, text } from '../../support/js/files.js';
@@ -24,10 +25,21 @@ before(async () => {
 });
 after(() => installed?.remove());
 
-test('tarball: it holds these files and no others', () => {
+test('tarball: it holds these files and no others, each for a reason', () => {
   const { packed } = installed;
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), shipped.tarball);
   assert.equal(packed.version, packageJson.version);
+  assert.deepEqual(problemsOfFiles(filesIn(installed.file)), []);
+  const others = [{ path: 'dist/core.js.map' }, { path: 'tests/secret.txt' }];
+  assert.equal(problemsOfFiles([...filesIn(installed.file), ...others]).length, 4);
+});
+
+test('tarball: no file names a source map, or the folder that it was made in', () => {
+  for (const path of shipped.tarball) {
+    const content = readFileSync(join(project, 'node_modules/qkv', path), 'latin1');
+    assert.ok(!content.includes('sourceMappingURL'), path);
+    assert.ok(!content.includes(root), path);
+  }
 });
 
 test(`tarball: it is at most ${shipped.tarballBudget} bytes`, (t) => {

@@ -27,8 +27,9 @@ function pageOf(html, entry) {
   const reports = html.replace(script, () => reporting(script));
   return { 'index.html': reports.replaceAll(addressOf('qkv'), addressOf(entry)) };
 }
-const ofReadme = (entry) => pageOf(advice('html', '', 'README.md'), entry);
-const ofGuide = (entry) => pageOf(advice('html'), entry);
+/** The two pages of the guide: one names the file, the other has a map. */
+const byFile = (entry) => pageOf(advice('html', "from './node_modules"), entry);
+const byMap = (entry) => pageOf(advice('html', 'importmap'), entry);
 
 const withWorker = (entry) => ({
   'index.html': page('./app.js'),
@@ -106,8 +107,8 @@ async function fromDisk(entry, browsers) {
 const strict = { 'content-security-policy': strictPolicy };
 
 const bare = [
-  { name: 'page, by address', everyday: ['qkv/inline'], run: served(ofReadme) },
-  { name: 'page, import map', everyday: ['qkv'], run: served(ofGuide) },
+  { name: 'page, by address', everyday: ['qkv/inline'], run: served(byFile) },
+  { name: 'page, import map', everyday: ['qkv'], run: served(byMap) },
   { name: 'page, isolated', run: served(files, { headers: isolation }) },
   {
     ...{
