@@ -147,7 +147,7 @@ function readLines(file) {
   }
 }
 
-const ofPackage = ['node', 'models', 'train', 'worker', 'threads'].map(
+const ofPackage = ['node', 'models', 'constraints', 'train', 'spectra', 'worker', 'threads'].map(
   (name) => `tests/package/${name}`,
 );
 
