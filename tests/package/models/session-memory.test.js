@@ -95,7 +95,10 @@ describe('out of memory: for the tokens of a session', () => {
         'bytes could not be allocated',
         'the cache holds 59 tokens and needs room for 79 of capacity 100000',
       ],
-      ...[`${ofToken} bytes each`, 'maxTokens of generate()', 'capacity of session() limit them'],
+      ...[
+        `at ${ofToken} bytes each; expected fewer tokens, at ${ofToken} bytes each: maxTokens of generate()`,
+      ],
+      'capacity of session() limit them',
     ];
     const more = rowsOf(config, 20);
     const forward = () => model.forward(more, { session });

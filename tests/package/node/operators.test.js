@@ -104,6 +104,9 @@ describe('alibiSlopes, t5RelativeBias, transformerXlBias: relative positions', (
       }
     }
     expectClose(data, expected, 6 * u * 8, { quantity: 'transformerXlBias' });
+    // Tq - 1 rows are those of no key.
+    const none = engine.transformerXlBias(q, randomArray([2, 8], 2), v);
+    assert.deepEqual(none.shape, [1, 2, 3, 0]);
   });
 });
 
