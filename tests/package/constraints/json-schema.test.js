@@ -138,6 +138,8 @@ describe('jsonSchema: what is written of what a schema allows', () => {
     [{ type: 'object' }, ['{}', '{"x": 1}'], ['[]']],
     [{ type: 'object', additionalProperties: false }, ['{}'], ['{"x": 1}']],
     [{ const: { a: [1, 2] } }, ['{"a": [1, 2]}'], ['{"a":[1,2]}']],
+    // One wants what the other refuses, so both never hold.
+    [{ oneOf: [{ type: 'object', properties: { a: { const: 1 } }, required: ['a'], additionalProperties: true }, { type: 'object', properties: { b: { const: 2 } }, additionalProperties: false }] }, ['{"a": 1}', '{"b": 2}', '{}', '{"a": 1, "c": 0}'], ['{"a": 2}', '{"b": 2, "c": 0}']],
   ]) {
     test(`${JSON.stringify(schema)} ${options?.whitespace ?? ''}`, () => {
       const accepts = acceptorOf(jsonSchema(schema, options));

@@ -322,6 +322,7 @@ describe('seq2seq', () => {
     const source = new Int32Array(batch).fill(2);
     const options = { batch, start: 0, end: 1, maxLength: 2 };
     assert.equal(trainer.model.translate(source, options).ids.length, batch);
+    assert.equal(String(trainer.model), '[object Seq2Seq]');
     trainer.dispose();
   });
 
