@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { charactersTokenizer, create } from 'qkv/models';
 import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
-import { kinds, rowsOf } from '../../support/js/model-kinds.js';
+import { kinds, pairs, rowsOf } from '../../support/js/model-kinds.js';
 import { logProbabilities, modelForward, randomWeights } from '../../support/js/model-oracle.js';
 import { settled } from '../../support/js/puppet.js';
 
@@ -35,6 +35,27 @@ const textOf = (tokens) => tokens.map(({ text }) => text).join('');
 const greedy = await idsOf({ maxTokens: 20 });
 /** Where a token comes that did not come before. */
 const firstNew = greedy.findIndex((id, i) => i > 4 && !greedy.slice(0, i).includes(id));
+
+/** Words with a space before them, which the first word of a text is without, as SentencePiece decodes them. */
+const words = {
+  encode: () => [],
+  decode: (ids) =>
+    ids
+      .map((id) => ` w${id}`)
+      .join('')
+      .slice(1),
+};
+
+test('generate: a text after an encoder begins without the token that the decoder begins with', async () => {
+  const pair = pairs['t5 pair'];
+  const translator = create(engine, pair, randomWeights(pair, 3), { tokenizer: words });
+  const session = translator.session({ source: [1, 2, 3] });
+  const tokens = await all(translator.generate([pair.startToken], { session, maxTokens: 3, stopTokens: [] })); // prettier-ignore
+  const [first, ...others] = tokens.map(({ id, text }) => [id, text]);
+  assert.deepEqual(first, [first[0], `w${first[0]}`]);
+  for (const [id, text] of others) assert.equal(text, ` w${id}`);
+  translator.dispose();
+});
 
 describe('which tokens', () => {
   test('generate: each is the likeliest, and says how likely it was', async () => {

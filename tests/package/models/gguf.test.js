@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { expectRejects } from '../../support/js/check.js';
 import { models } from './support/bundle.js';
 import { concat, gguf, ggufFile, ggufInfo } from './support/files.js';
-import { ggufModels } from './support/gguf-models.js';
+import { ggufModels, ggufOthers } from './support/gguf-models.js';
 import { expectModel } from './support/truth.js';
 
 const { openModel } = models;
@@ -31,6 +31,16 @@ for (const [name, make] of Object.entries(ggufModels)) {
       await expectModel(opened, truth);
     });
   }
+}
+
+for (const [name, make] of Object.entries(ggufOthers)) {
+  test(`openModel: ${name} from GGUF`, async () => {
+    const made = make();
+    const opened = await open(ggufFile(made.metadata, made.tensors));
+    for (const [field, value] of Object.entries(made.expected))
+      assert.deepEqual(opened.config[field], value, field);
+    await expectModel(opened, made.truth);
+  });
 }
 
 const { truth, tensors, metadata } = ggufModels.llama();

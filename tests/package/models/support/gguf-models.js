@@ -131,6 +131,23 @@ export const ggufOthers = {
     ),
   'jina-bert-v2 with the gate apart': () =>
     ggufTable('jina-bert-v2', jinaBert, { names: encoderNames, constants: /^(up|gate)\.bias$/ }),
+  // The file does not say which layers slide: all but each fourth.
+  'exaone4 of five layers': () => {
+    const turned = { base: 4096 };
+    return ggufTable(
+      'exaone4',
+      {
+        ...{ ...rms, family: 'exaone4', dK: 16, norm: 'after', qkNorm: true, numLayers: 5 },
+        ...{ window: [3, 3, 3, null, 3], rotary: [turned, turned, turned, null, turned] },
+      },
+      {
+        more: {
+          ...{ 'attention.key_length': u32(16), 'rope.freq_base': f32(4096) },
+          'attention.sliding_window': u32(4),
+        },
+      },
+    );
+  },
   mistral: () =>
     ggufTable(
       'llama',
