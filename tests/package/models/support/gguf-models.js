@@ -132,13 +132,14 @@ export const ggufOthers = {
   'jina-bert-v2 with the gate apart': () =>
     ggufTable('jina-bert-v2', jinaBert, { names: encoderNames, constants: /^(up|gate)\.bias$/ }),
   // The file does not say which layers slide: all but each fourth.
-  'exaone4 of five layers': () => {
-    const turned = { base: 4096 };
+  'exaone4 of eight layers': () => {
+    const [keys, turned] = [3, { base: 4096 }];
     return ggufTable(
       'exaone4',
       {
-        ...{ ...rms, family: 'exaone4', dK: 16, norm: 'after', qkNorm: true, numLayers: 5 },
-        ...{ window: [3, 3, 3, null, 3], rotary: [turned, turned, turned, null, turned] },
+        ...{ ...rms, family: 'exaone4', dK: 16, norm: 'after', qkNorm: true, numLayers: 8 },
+        window: [keys, keys, keys, null, keys, keys, keys, null],
+        rotary: [turned, turned, turned, null, turned, turned, turned, null],
       },
       {
         more: {
