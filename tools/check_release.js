@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { problemsOfAddresses } from './release/addresses.js';
 import { dist, programs } from './shipped.js';
 
 /** Every version that a file of dist/ says it is of. */
@@ -54,8 +55,9 @@ export function problemsOf(root) {
 
 /** What keeps it from being published from there under that tag. */
 export function problemsOfRelease(root, { tag, repository }) {
-  const { version, repository: stated } = JSON.parse(readFileSync(join(root, 'package.json')));
-  const problems = problemsOf(root);
+  const packageJson = JSON.parse(readFileSync(join(root, 'package.json')));
+  const { version, repository: stated } = packageJson;
+  const problems = [...problemsOf(root), ...problemsOfAddresses(packageJson)];
   if (tag !== `v${version}`) problems.push(`the tag is ${tag}, package.json says ${version}`);
   const address = `https://github.com/${repository}`;
   // npm refuses a provenance that names another repository than package.json does.

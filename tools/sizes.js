@@ -1,11 +1,12 @@
 // npm run sizes: writes what the files that ship weigh into the table of the guide to the package. Whole kB (1000 bytes),
 // because another compiler's .wasm differs by some bytes; a test tells when a number is off by more.
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { root } from './environment.js';
+import { pack } from './release/pack.js';
 import { gzipped, programs } from './shipped.js';
 
 /** The document with the table. */
@@ -23,12 +24,31 @@ export function measure() {
   );
 }
 
-/** What npm would send. */
-export function tarballSize() {
-  const line = ['pack', '--dry-run', '--ignore-scripts', '--json'];
-  const stdio = ['ignore', 'pipe', 'ignore'];
-  return JSON.parse(execFileSync('npm', line, { cwd: root, encoding: 'utf8', stdio }))[0].size;
+/** What npm would send, in bytes. */
+export async function tarballSize() {
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-sizes-'));
+  try {
+    return (await pack(folder)).size;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
+
+/** What a program loads at most, in bytes of gzip: its JavaScript, that of threads, and the largest .wasm that it may choose. */
+function download(sizes, product, scripts) {
+  const wasm = new RegExp(`^${product}-(simd|relaxed)(-threads)?\\.wasm$`);
+  const gzip = (name) => sizes[name][1];
+  const chosen = Object.keys(sizes).filter((name) => wasm.test(name));
+  const all = ['errors.js', 'core.js', 'thread.js', ...scripts].map(gzip);
+  return all.reduce((sum, one) => sum + one) + Math.max(...chosen.map(gzip));
+}
+
+/** What a program of each entry loads at most: { entry: bytes }. */
+export const downloads = (sizes) => ({
+  qkv: download(sizes, 'qkv', ['index.js']),
+  'qkv/models': download(sizes, 'qkv', ['index.js', 'language.js', 'models.js']),
+  'qkv/train': download(sizes, 'qkv-train', ['language.js', 'train.js']),
+});
 
 const row = (cells) => `| ${cells.join(' | ')} |`;
 const kilobytes = (bytes) => String(Math.round(bytes / 1000));
@@ -61,7 +81,7 @@ export function withSizes(markdown, sizes, tarballBytes) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const file = join(root, sizesGuide);
-  const made = withSizes(readFileSync(file, 'utf8'), measure(), tarballSize());
+  const made = withSizes(readFileSync(file, 'utf8'), measure(), await tarballSize());
   writeFileSync(file, made);
   console.log(between(made).table.trim());
 }

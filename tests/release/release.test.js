@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { problemsOf, problemsOfRelease } from '../../tools/check_release.js';
+import { withAddresses } from '../../tools/release/addresses.js';
 import { must, run } from '../../tools/run.js';
 import { dist } from '../../tools/shipped.js';
 import { packageJson, root, withVersion } from '../support/js/files.js';
@@ -21,7 +22,7 @@ beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'qkv-release-'));
   for (const path of [
     ...['package.json', 'package-lock.json', 'CHANGELOG.md', 'README.md', 'LICENSE', '.changeset'],
-    ...['tools/check_release.js', 'tools/shipped.js'],
+    ...['tools/check_release.js', 'tools/shipped.js', 'tools/release/addresses.js'],
     ...dist.map((name) => `dist/${name}`),
   ]) {
     cpSync(join(root, path), join(tree, path), { recursive: true });
@@ -101,15 +102,22 @@ describe('release: the check before packing', () => {
 
 describe('release: a tag', () => {
   const release = { tag: `v${version}`, repository: 'owner/name' };
-  const url = 'git+https://github.com/owner/name.git';
+  const ofRelease = { repository: 'https://github.com/owner/name', page: 'https://example.org/' };
+  const setAddresses = () =>
+    edit('package.json', (data) => Object.assign(data, withAddresses(data, ofRelease)));
 
   test('of a tree as built, from the repository that package.json states', () => {
-    edit('package.json', (data) => (data.repository = { type: 'git', url }));
+    setAddresses();
     assert.deepEqual(problemsOfRelease(tree, release), []);
   });
 
+  test('needs addresses', () => {
+    const problems = problemsOfRelease(tree, release);
+    assert.match(String(problems), /package\.json has OWNER in its addresses/);
+  });
+
   test('needs the tag, the repository, and a changelog of every change', () => {
-    edit('package.json', (data) => (data.repository = { type: 'git', url }));
+    setAddresses();
     write('.changeset/new-thing.md', '---\nqkv: minor\n---\n\nA new thing.\n');
     const given = { tag: `v${other}`, repository: 'somebody/else' };
     const problems = problemsOfRelease(tree, given);

@@ -1,10 +1,17 @@
 // The sizes that the documents print are those of the files.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { between, measure, sizesGuide, tarballSize, withSizes } from '../../tools/sizes.js';
+import {
+  between,
+  downloads,
+  measure,
+  sizesGuide,
+  tarballSize,
+  withSizes,
+} from '../../tools/sizes.js';
 import { text } from '../support/js/files.js';
 
-const [sizes, tarball] = [measure(), tarballSize()];
+const [sizes, tarball] = [measure(), await tarballSize()];
 
 /** Off by half a kB is rounding, by another half or a hundredth is another compiler's doing. */
 const tolerance = (bytes) => Math.max(1000, 500 + bytes / 100);
@@ -37,23 +44,10 @@ test(`sizes: ${sizesGuide} written anew keeps all but its table`, () => {
   assert.deepEqual([anew.before, anew.after], [old.before, old.after]);
 });
 
-/** What a program loads at most, in kB of gzip: its JavaScript, that of threads, and the largest .wasm it may choose. */
-function download(product, scripts) {
-  const gzip = (name) => sizes[name][1];
-  const wasm = Object.keys(sizes).filter((name) =>
-    new RegExp(`^${product}-(simd|relaxed)(-threads)?\\.wasm$`).test(name),
-  );
-  assert.equal(wasm.length, 4);
-  const all = ['errors.js', 'core.js', 'thread.js', ...scripts].map(gzip);
-  return (all.reduce((a, b) => a + b) + Math.max(...wasm.map(gzip))) / 1000;
-}
-
-/** Of each entry. */
-const downloads = {
-  plain: download('qkv', ['index.js']),
-  models: download('qkv', ['index.js', 'language.js', 'models.js']),
-  train: download('qkv-train', ['language.js', 'train.js']),
-};
+/** What a program loads at most, in kB of gzip. */
+const most = Object.fromEntries(
+  Object.entries(downloads(sizes)).map(([entry, bytes]) => [entry, bytes / 1000]),
+);
 
 /** Of "at most" so many kB none is exceeded, with threads either, and none is far off. */
 function fits(printed, actual) {
@@ -67,7 +61,7 @@ for (const path of ['README.md', 'README.zh-CN.md']) {
   test(`sizes: ${path} says what is downloaded`, () => {
     const said = /`qkv` (\d+) kB\D+`qkv\/models` (\d+) kB\D+`qkv\/train` (\d+) kB/;
     const [, ...printed] = said.exec(text(path));
-    fits(printed, [downloads.plain, downloads.models, downloads.train]);
+    fits(printed, [most.qkv, most['qkv/models'], most['qkv/train']]);
   });
 }
 
@@ -75,7 +69,7 @@ for (const path of ['wasm/docs/comparison.md', 'wasm/docs/comparison.zh-CN.md'])
   test(`sizes: ${path} says it beside others`, () => {
     const rows = /^\| .*gzip \| \D*(\d+) kB\D+`qkv\/train` (\d+) kB \|/gm;
     const printed = [...text(path).matchAll(rows)].flatMap(([, ...kB]) => kB);
-    fits(printed, [downloads.plain, downloads.train, downloads.models, downloads.train]);
+    fits(printed, [most.qkv, most['qkv/train'], most['qkv/models'], most['qkv/train']]);
   });
 }
 
