@@ -105,6 +105,8 @@ describe('addresses: the tarball', () => {
       const pictures = links.filter((link) => link.endsWith('.png'));
       assert.ok(links.length > 30 && pictures.length === 3);
       for (const link of links) assert.match(link, /^https:/);
+      const others = links.filter((link) => pathIn(link) === undefined);
+      assert.deepEqual(others.filter((link) => !text(path).includes(`](${link})`)), []);
       const places = links.map(pathIn).filter(Boolean);
       assert.ok(places.length > 30);
       for (const place of places) assert.ok(existsSync(join(root, place)), place);

@@ -112,6 +112,7 @@ describe('release: a tag', () => {
   });
 
   test('needs addresses', () => {
+    edit('package.json', (data) => (data.homepage = 'https://OWNER.github.io/qkv/'));
     const problems = problemsOfRelease(tree, release);
     assert.match(String(problems), /package\.json has OWNER in its addresses/);
   });
