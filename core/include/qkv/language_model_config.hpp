@@ -86,9 +86,8 @@ struct LanguageModelConfig {
   Index window = -1;
   float attention_softcap = 0.0F;  ///< AttentionOptions::softcap
 
-  // A trainer refuses what it has no gradients of: logit_softcap, relative_buckets, encoder_layers, num_experts, head = false, classes, pooling or a
-  // transform of the head, head_bias with tied_embeddings, and
-  // the activations kGegluTanh and kRelu2.
+  // A trainer refuses what it has no gradients of: relative_buckets, encoder_layers, num_experts, head = false, classes and pooling of
+  // the head.
 
   /// [num_layers], each as `window` and instead of it; absent: `window` for all. Read by create() alone.
   TensorView<const std::int32_t> windows = {};

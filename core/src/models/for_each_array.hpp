@@ -76,7 +76,7 @@ struct LayerArrays {
 //   Status visit(const NormSpec&, Norm&)
 //   Status visit(const TableSpec&, Table&)       a table that is added to embeddings
 //   Status visit_embedding(const TableSpec&, model.embedding)
-//   Status visit_head_bias(name, width, model.embedding)   where models may have tied embeddings with a bias
+//   Status visit_head_bias(name, width, model.embedding)   of a head that is the embedding
 //   Status make_layers(count, model)             makes model.layers
 //   Status make_experts(count, layer)            makes layer.experts, where there may be some
 // and every function here stops at the first error.
@@ -222,27 +222,23 @@ Status for_each_stack_array(const LanguageModelConfig& c, const StackNames& name
                                                      c.d_model, model.norm, visitor);
 }
 
-/// What the head makes of the stream first, in models that may: those with members head_transform and head_norm.
+/// What the head makes of the stream first.
 template <class Model, class Visitor>
 Status for_each_transform_array(const LanguageModelConfig& c, Model& model,
                                 Visitor& visitor) noexcept {
-  if constexpr (requires { model.head_transform; }) {
-    if (c.head_transform == HeadTransform::kNone) {
-      return {};
-    }
-    const ArrayPlace place = ArrayPlace{}.with("headTransform.");
-    const NormConfig norm = norm_config(c);
-    QKV_RETURN_IF_ERROR(visitor.visit(MatrixSpec{place, "w", "b", c.d_model, c.d_model, *c.biases},
-                                      model.head_transform));
-    return c.head_norm ? visit_norm(ArrayPlace{}.with("headTransform.norm."), norm, c.d_model,
-                                    model.head_norm, visitor)
-                       : Status{};
+  if (c.head_transform == HeadTransform::kNone) {
+    return {};
   }
-  return {};
+  const ArrayPlace place = ArrayPlace{}.with("headTransform.");
+  QKV_RETURN_IF_ERROR(visitor.visit(MatrixSpec{place, "w", "b", c.d_model, c.d_model, *c.biases},
+                                    model.head_transform));
+  return c.head_norm ? visit_norm(ArrayPlace{}.with("headTransform.norm."), norm_config(c),
+                                  c.d_model, model.head_norm, visitor)
+                     : Status{};
 }
 
-/// All arrays of a language model but those of its encoder. It has members embedding, token_types, positions, embedding_norm, head and
-/// those of for_each_stack_array().
+/// All arrays of a language model but those of its encoder. It has members embedding, token_types, positions, embedding_norm,
+/// head_transform, head_norm, head and those of for_each_stack_array().
 template <class Model, class Visitor>
 Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visitor) noexcept {
   QKV_RETURN_IF_ERROR(
@@ -265,11 +261,8 @@ Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visit
     return visitor.visit(
         MatrixSpec{{}, "head", "headBias", c.d_model, head_outputs(c), c.head_bias}, model.head);
   }
-  if constexpr (requires { model.head_transform; }) {
-    return c.head_bias ? visitor.visit_head_bias("headBias", c.vocabulary, model.embedding)
-                       : Status{};
-  }
-  return {};
+  return c.head_bias ? visitor.visit_head_bias("headBias", c.vocabulary, model.embedding)
+                     : Status{};
 }
 
 }  // namespace qkv

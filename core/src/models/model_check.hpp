@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/message.hpp"
+#include "qkv/activation.hpp"
 #include "qkv/language_model_config.hpp"
 
 namespace qkv {
@@ -14,6 +15,18 @@ namespace qkv {
 [[nodiscard]] constexpr bool has_plain_head(const LanguageModelConfig& c) noexcept {
   return c.classes == 0 && c.head_transform == HeadTransform::kNone &&
          c.head_pooling == HeadPooling::kNone;
+}
+
+/// The activation of a head that has one: the values of HeadTransform are those of Activation, after kNone and before kTanh.
+[[nodiscard]] constexpr Activation head_activation(HeadTransform transform) noexcept {
+  constexpr auto kSame = [](HeadTransform a, Activation b) {
+    return static_cast<int>(a) == static_cast<int>(b) + 1;
+  };
+  static_assert(kSame(HeadTransform::kRelu, Activation::kRelu) &&
+                kSame(HeadTransform::kGelu, Activation::kGelu) &&
+                kSame(HeadTransform::kGeluTanh, Activation::kGeluTanh) &&
+                kSame(HeadTransform::kSilu, Activation::kSilu));
+  return static_cast<Activation>(static_cast<int>(transform) - 1);
 }
 
 /// Whether an activation has a gate: those between the first four and the last.

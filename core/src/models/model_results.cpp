@@ -6,22 +6,9 @@
 #include "base/share.hpp"
 #include "models/model_pass.hpp"
 #include "rows/over_rows.hpp"
+#include "rows/softcap.hpp"
 
 namespace qkv {
-namespace {
-
-/// c tanh(x / c), in double precision: tanh(y) = 1 - 2 / (exp(2 y) + 1).
-void cap(float* x, Index count, double c) noexcept {
-  constexpr double kTwoLog2E = 2 * 0x1.71547652b82fep+0;
-  for (Index i = 0; i < count; ++i) {
-    if (x[i] == x[i]) {  // NaN stays NaN
-      const double y = std::clamp(static_cast<double>(x[i]) / c, -30.0, 30.0);
-      x[i] = static_cast<float>(c * (1.0 - 2.0 / (power_of_two(kTwoLog2E * y) + 1.0)));
-    }
-  }
-}
-
-}  // namespace
 
 /// What the head reads: rows of the stream after the last norm, or in s_ what the head makes of them first.
 const float* ModelPass::transform(const float* x, Index rows) noexcept {
@@ -33,11 +20,9 @@ const float* ModelPass::transform(const float* x, Index rows) noexcept {
   const Index elements = rows * c_.d_model;
   if (c_.head_transform == HeadTransform::kTanh) {
     share(pool_, elements, kShareElements,
-          [&](Index begin, Index end) noexcept { cap(s_ + begin, end - begin, 1.0); });
+          [&](Index begin, Index end) noexcept { cap_numbers(s_ + begin, end - begin, 1.0); });
   } else {
-    // Its values are those of Activation, after kNone.
-    const auto f = static_cast<Activation>(static_cast<int>(c_.head_transform) - 1);
-    activate_rows(*state_.kernels, pool_, f, s_, elements);
+    activate_rows(*state_.kernels, pool_, head_activation(c_.head_transform), s_, elements);
   }
   if (c_.head_norm) {
     normalize(state_.head_norm, s_, s_, rows);
@@ -51,7 +36,7 @@ void ModelPass::write_logits(const float* x, Index rows, float* to) noexcept {
   apply_map(map, inputs({&map}, {read, rows, c_.d_model}, stream_q_), to);
   if (c_.logit_softcap > 0.0F) {
     share(pool_, rows * head_outputs(c_), kShareElements, [&](Index begin, Index end) noexcept {
-      cap(to + begin, end - begin, static_cast<double>(c_.logit_softcap));
+      cap_numbers(to + begin, end - begin, static_cast<double>(c_.logit_softcap));
     });
   }
 }

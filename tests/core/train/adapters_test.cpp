@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "failing_memory.hpp"
+#include "models/model_check.hpp"
 #include "qkv/threads.hpp"
 #include "refusal.hpp"
 #include "train/tape/tape.hpp"
@@ -103,13 +104,14 @@ TEST_CASE("LanguageModelTrainer: gradients of adapters over frozen weights of ev
   Quantity slopes("adapters, gradients");
   Quantity losses("adapters, loss");
   std::uint64_t seed = 500;
-  for (const char* name : {"gpt2", "llama3", "qwen2", "qwen3", "gpt-neox", "olmo2"}) {
+  for (const char* name : {"gpt2", "llama3", "qwen2", "qwen3", "gpt-neox", "olmo2", "gemma2",
+                           "nemotron", "masked bert"}) {
     for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kF16,
                                       WeightFormat::kInt8, WeightFormat::kInt4}) {
       CAPTURE(name, static_cast<int>(format));
       const ModelWeights weights(family(name), ++seed);
       const LanguageModel base = weights.make(format);
-      const bool gated = base.config().activation == ModelActivation::kSwiglu;
+      const bool gated = is_gated(base.config().activation);
       std::vector<AdaptedMap> maps(std::begin(kAllMaps), std::end(kAllMaps));
       if (!gated) {
         std::erase(maps, kWGate);
@@ -435,8 +437,8 @@ TEST_CASE("LanguageModelTrainer: adapters without meaning are refused",
   }
   refused(ModelWeights(family("bare"), 550).make(), {.maps = kFed},
           {kUnsupported, "maps[0]", "is kW1", "a map that the model has"});
-  refused(ModelWeights(family("gemma2"), 550).make(), {},
-          {kUnsupported, "logit_softcap", "is given", "the default"});
+  refused(ModelWeights(family("experts"), 550).make(), {},
+          {kUnsupported, "num_experts", "is given", "the default"});
   refused({}, {}, {kInvalid, "the model", "is empty", "create() made"});
   train::TrainerOptions options;
   options.beta1 = 2.0F;

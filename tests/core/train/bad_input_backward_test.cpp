@@ -243,7 +243,8 @@ struct GateCall : Call, train::GateBackwardArgs {
 TEST_CASE("gate_backward: arrays that do not fit are refused", "[train][bad-input]") {
   require_arrays_checked(correct<GateCall>);
   require_refused<GateCall>({
-      {[](auto& c) { c.kind = Activation::kRelu; }, kInvalid, "activation is 0", "kSilu or kGelu"},
+      {[](auto& c) { c.kind = Activation::kRelu; }, kInvalid, "activation is 0",
+       "kSilu, kGelu or kGeluTanh"},
       {[](auto& c) { c.dy.data = c.dx.data; }, kInvalid, "dy overlaps dx", "separate memory"},
       // Neither may lie across an array, where a number would be read after it was written.
       {[](auto& c) { c.dx.data = c.a.data() + 1; }, kInvalid, "dx overlaps d_out",

@@ -20,6 +20,9 @@ constexpr Activation kAll[] = {Activation::kRelu, Activation::kGelu, Activation:
 constexpr const char* kNames[] = {"relu_backward", "gelu_backward", "gelu_tanh_backward",
                                   "silu_backward"};
 
+/// Those of gates.
+constexpr Activation kGates[] = {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh};
+
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 /// f'(x).
@@ -87,13 +90,13 @@ TEST_CASE("activate_backward: infinity has the slope of the limit, NaN stays, re
   }
 }
 
-TEST_CASE("gate_backward: gradients of both factors, swiglu and geglu", "[train]") {
+TEST_CASE("gate_backward: gradients of both factors, swiglu and both forms of geglu", "[train]") {
   constexpr Index kCount = 1003;
   Random random(5);
   const std::vector<float> x = random_floats(random, kCount, 6.0F);
   const std::vector<float> y = random_floats(random, kCount);
   const std::vector<float> d_out = random_floats(random, kCount);
-  for (const Activation f : {Activation::kSilu, Activation::kGelu}) {
+  for (const Activation f : kGates) {
     std::vector<float> dx(kCount, kUntouched);
     std::vector<float> dy(kCount, kUntouched);
     require_ok(train::gate_backward({.d_out = {d_out.data(), {kCount}},
@@ -145,7 +148,7 @@ TEST_CASE("gate_backward: each gradient may lie where any of the arrays does", "
     found.insert(found.end(), view(dy_at), view(dy_at) + kCount);
     return found;
   };
-  for (const Activation f : {Activation::kSilu, Activation::kGelu}) {
+  for (const Activation f : kGates) {
     const std::vector<float> apart = run(f, 3, 4);
     for (Index dx_at = 0; dx_at < 4; ++dx_at) {
       for (const Index dy_at : {0, 1, 2, 4}) {

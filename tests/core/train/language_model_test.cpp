@@ -160,6 +160,30 @@ std::vector<Case> cases() {
   modern.embedding_norm = modern.symmetric_window = true;
   modern.windows = {windows.data(), {2}};
   all.push_back({"modern bert", modern});
+  LanguageModelConfig capped = gemma;
+  capped.activation = ModelActivation::kGegluTanh;
+  capped.attention_softcap = 2.0F;
+  capped.logit_softcap = 1.5F;
+  all.push_back({"gemma 2: a gate of gelu_tanh, softcaps of scores and logits", capped});
+  LanguageModelConfig squared = neox;
+  squared.parallel_residual = false;
+  squared.activation = ModelActivation::kRelu2;
+  all.push_back({"nemotron: squared relu", squared});
+  LanguageModelConfig transformed = masked;
+  transformed.head_transform = HeadTransform::kGelu;
+  transformed.head_norm = transformed.tied_embeddings = true;
+  all.push_back({"bert: transform, norm and bias of a head that is the embedding", transformed});
+  for (const HeadTransform f : {HeadTransform::kRelu, HeadTransform::kGeluTanh,
+                                HeadTransform::kSilu, HeadTransform::kTanh}) {
+    LanguageModelConfig other = base;
+    other.head_transform = f;
+    other.head_norm = f == HeadTransform::kSilu;
+    other.head_bias = f == HeadTransform::kTanh;
+    all.push_back({"a head that transforms in another way", other});
+  }
+  LanguageModelConfig biased = llama;
+  biased.head_bias = true;
+  all.push_back({"a bias of a head that is the embedding", biased});
   return all;
 }
 
@@ -366,12 +390,13 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Wrong rows[] = {
-      {[](auto& c, auto&) { c.activation = ModelActivation::kGegluTanh; },
-       {kUnsupported, "activation", "is kGegluTanh", "another"}},
-      {[](auto& c, auto&) { c.logit_softcap = 1.0F; },
-       {kUnsupported, "logit_softcap", "is given", "the default"}},
-      {[](auto& c, auto&) { c.activation = ModelActivation::kRelu2; },
-       {kUnsupported, "activation", "is kRelu2", "another"}},
+      {[](auto& c, auto&) {
+         c.tied_embeddings = false;
+         c.classes = 3;
+       },
+       {kUnsupported, "classes", "is given", "the default"}},
+      {[](auto& c, auto&) { c.head_pooling = HeadPooling::kMean; },
+       {kUnsupported, "head_pooling", "is given", "the default"}},
       {[](auto& c, auto&) {
          c.encoder_layers = 1;
          c.positions = ModelPositions::kNone;
@@ -380,10 +405,6 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
          c.parallel_residual = c.qk_norm = false;
        },
        {kUnsupported, "encoder_layers", "is given", "the default"}},
-      {[](auto& c, auto&) { c.head_bias = c.tied_embeddings = true; },
-       {kUnsupported, "head_bias", "is given", "the default"}},
-      {[](auto& c, auto&) { c.head_transform = HeadTransform::kTanh; },
-       {kUnsupported, "head_transform", "is given", "the default"}},
       {[](auto& c, auto&) { c.num_experts = c.experts_per_token = 2; },
        {kUnsupported, "num_experts", "is given", "the default"}},
       {[](auto& c, auto&) { c.relative_buckets = 8; },

@@ -1,15 +1,22 @@
 // Tapes themselves: the memory that they plan, and gradients that add up.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "compare.hpp"
 #include "problem.hpp"
 #include "qkv/isa.hpp"
+#include "random.hpp"
 #include "train/tape/tape.hpp"
 
 namespace qkv::test::tape_test {
 namespace {
+
+/// What one rounding to float32 changes of a number of size 1.
+constexpr double kHalfUlp = 0x1p-24;
 
 TrainKernels kernels() {
   TrainKernels found;
@@ -92,6 +99,81 @@ TEST_CASE("Tape: attention over large logits has the gradients of its weights", 
   // ds = 1/2 (1 - 2) and 1/2 (3 - 2): what they add to dq cancels.
   CHECK(dq == std::vector<float>(2, 0.0F));
   CHECK(dk == std::vector<float>{-4097.0F, 4097.0F});
+}
+
+/// A step that is a function of single numbers, run there and back.
+struct Elementwise {
+  using Maker = train::ArrayId (*)(train::Tape&, train::ArrayId);
+  Elementwise(const Maker& make, std::vector<float> given, std::vector<float> d_out)
+      : x(std::move(given)), dx(x.size(), kUntouched) {
+    const auto count = static_cast<Index>(x.size());
+    train::Tape tape;
+    const train::ArrayId out = make(tape, tape.parameter(1, count, x.data(), dx.data()));
+    require_ok(tape.plan(out));
+    Workspace workspace;
+    require_ok(tape.forward(kernels(), {}, workspace));
+    y.assign(tape[out].value, tape[out].value + x.size());
+    std::copy(d_out.begin(), d_out.end(), tape[out].gradient);
+    require_ok(tape.backward(kernels(), {}, workspace));
+  }
+  std::vector<float> x, dx, y;
+};
+
+constexpr float kMost = 3.0F;
+train::ArrayId cap_at_most(train::Tape& tape, train::ArrayId x) {
+  return train::cap(tape, x, kMost);
+}
+
+TEST_CASE("Tape: a softcap and its slope are rounded once, however near to the limit", "[train]") {
+  Random random(700);
+  std::vector<float> x = random_floats(random, 4001, 30 * kMost);
+  x[0] = 0.0F;
+  x[1] = 1e-30F;
+  const std::vector<float> d_out = random_floats(random, 4001);
+  const Elementwise found(cap_at_most, x, d_out);
+  Quantity values("softcap");
+  Quantity slopes("softcap, slope");
+  const auto c = static_cast<double>(kMost);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double at = static_cast<double>(x[i]) / c;
+    // The slope is 1 - tanh(at)^2 = 1 / cosh(at)^2; in double precision both have some ten roundings of 2^-53 and an exponential.
+    const double slope = 1 / (std::cosh(at) * std::cosh(at));
+    const double dx = static_cast<double>(d_out[i]) * slope;
+    values.add(static_cast<double>(found.y[i]), c * std::tanh(at),
+               kHalfUlp * std::abs(c * std::tanh(at)) + 1e-14);
+    slopes.add(static_cast<double>(found.dx[i]), dx, (kHalfUlp + 1e-13) * std::abs(dx) + 0x1p-126);
+  }
+  require_within(values);
+  require_within(slopes);
+
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Elementwise edge(cap_at_most, {infinity, -infinity, nan, 1e30F}, {1.0F, 1.0F, 1.0F, 1.0F});
+  CHECK(edge.y[0] == kMost);
+  CHECK(edge.y[1] == -kMost);
+  CHECK(std::isnan(edge.y[2]));
+  CHECK(edge.dx[0] == 0.0F);
+  CHECK(edge.dx[1] == 0.0F);
+  CHECK(std::isnan(edge.dx[2]));
+  CHECK(edge.dx[3] == 0.0F);
+}
+
+TEST_CASE("Tape: a squared relu and its slope are rounded once", "[train]") {
+  Random random(701);
+  std::vector<float> x = random_floats(random, 1003, 6.0F);
+  x[0] = 0.0F;
+  x[1] = -0.0F;
+  const std::vector<float> d_out = random_floats(random, 1003);
+  const Elementwise found(train::square_relu, x, d_out);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const float open = std::max(x[i], 0.0F);
+    REQUIRE(found.y[i] == open * open);
+    REQUIRE(found.dx[i] == 2.0F * open * d_out[i]);
+  }
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Elementwise spoiled(train::square_relu, {nan}, {1.0F});
+  CHECK(std::isnan(spoiled.y[0]));
+  CHECK(std::isnan(spoiled.dx[0]));
 }
 
 }  // namespace

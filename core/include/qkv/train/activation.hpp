@@ -29,8 +29,8 @@ struct GateBackwardArgs {
   TensorView<float> dy;           ///< likewise, but not dx
 };
 
-/// The gradients of the gate f(x) y of a feed-forward layer (Shazeer 2020), SwiGLU with kSilu and GeGLU with
-/// kGelu, the only two (kInvalidArgument for others):
+/// The gradients of the gate f(x) y of a feed-forward layer (Shazeer 2020): SwiGLU with kSilu, GeGLU with kGelu or, as Gemma has
+/// it, with kGeluTanh. Other activations are in no gate (kInvalidArgument):
 ///
 ///     dx = d_out y f'(x),   dy = d_out f(x)
 ///

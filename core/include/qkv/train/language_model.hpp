@@ -67,7 +67,8 @@ struct LayerReading {
 ///     kPre:  x = x + attention(norm1(x));  x = x + feed_forward(norm2(x))          each layer
 ///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
 ///     kAfter: x = x + postNorm1(attention(x));  x = x + postNorm2(feed_forward(x))
-///     logits = norm(x) head + headBias                                             without the norm with kPost
+///     h = norm(x), x itself with kPost;   h = f(h W + b), then norm(h) with head_norm       with head_transform
+///     logits = h head + headBias;         c tanh(logits / c)                               with logit_softcap = c
 ///
 /// with parallel_residual both parts of a layer read the same x, and without d_feed_forward the second is left out.
 /// Attention is causal unless the config says otherwise. The parts are those of the operators; their gradients are those of
@@ -78,8 +79,10 @@ struct LayerReading {
 /// "positions" [max_length, d_model] with kLearned; "embeddingNorm.gamma", ".beta"; of layer n, after "layers.n.": "norm1.gamma",
 /// "norm1.beta", "attention.wq", "bq", "wk", "bk", "wv", "bv", "qGamma", "kGamma" (and "qBeta", "kBeta" where layer norms have
 /// biases), "wo", "bo", "postNorm1.gamma", ".beta", "norm2.gamma", "norm2.beta", "feedForward.w1", "b1", "wGate", "bGate", "w2",
-/// "b2", "postNorm2.gamma", ".beta"; "norm.gamma", "norm.beta"; "head" [d_model, V] unless embeddings are tied, "headBias". Those
-/// exist that the config asks for.
+/// "b2", "postNorm2.gamma", ".beta"; "norm.gamma", "norm.beta"; "headTransform.w", "headTransform.b", "headTransform.norm.gamma",
+/// ".beta"; "head" [d_model, V] unless embeddings are tied, "headBias". Those exist that the config asks for.
+///
+/// Slopes: of the softcap 1 - tanh(logit / c)^2, in double precision and rounded once; of the squared relu 2 max(x, 0), exactly.
 ///
 /// Every sum has one owner and a fixed order: threads change no bit of any weight, however many steps.
 class LanguageModelTrainer {

@@ -115,4 +115,9 @@ void gelu_times_backward(const ElementwiseBackwardArgs& args) noexcept {
   gate_each<Isa>(args, gelu_slope<Isa>);
 }
 
+template <class Isa>
+void gelu_tanh_times_backward(const ElementwiseBackwardArgs& args) noexcept {
+  gate_each<Isa>(args, gelu_tanh_slope<Isa>);
+}
+
 }  // namespace qkv::kernels

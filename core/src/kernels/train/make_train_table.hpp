@@ -26,6 +26,7 @@ inline constexpr TrainTable kTrainTable{
     .silu = silu_backward<Isa>,
     .silu_times = silu_times_backward<Isa>,
     .gelu_times = gelu_times_backward<Isa>,
+    .gelu_tanh_times = gelu_tanh_times_backward<Isa>,
     .cross_entropy = cross_entropy<Isa>,
     .gru_step = gru_step<Isa>,
     .gru_step_backward = gru_step_backward<Isa>,

@@ -138,8 +138,9 @@ struct TrainTable {
   void (*normalize_backward)(const NormBackwardArgs&) noexcept;
   void (*softmax_backward)(const SoftmaxBackwardArgs&) noexcept;
   ElementwiseBackward relu, gelu, gelu_tanh, silu;
-  ElementwiseBackward silu_times;  ///< of silu(x) y
-  ElementwiseBackward gelu_times;  ///< of gelu(x) y
+  ElementwiseBackward silu_times;       ///< of silu(x) y
+  ElementwiseBackward gelu_times;       ///< of gelu(x) y
+  ElementwiseBackward gelu_tanh_times;  ///< of gelu_tanh(x) y
   void (*cross_entropy)(const CrossEntropyArgs&) noexcept;
   void (*gru_step)(const GruStepArgs&) noexcept;
   void (*gru_step_backward)(const GruStepArgs&) noexcept;

@@ -3,6 +3,7 @@
 #include "qkv/train/activation.hpp"
 #include "qkv/train/softmax.hpp"
 #include "rows/activation_kernel.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -55,6 +56,20 @@ Status activate_backward(TensorView<const float> d_out, TensorView<const float> 
   return {};
 }
 
+kernels::ElementwiseBackward gate_kernel(const kernels::TrainTable& table,
+                                         Activation activation) noexcept {
+  switch (activation) {
+    case Activation::kSilu:
+      return table.silu_times;
+    case Activation::kGelu:
+      return table.gelu_times;
+    case Activation::kGeluTanh:
+      return table.gelu_tanh_times;
+    default:
+      return nullptr;
+  }
+}
+
 Status gate_backward(const GateBackwardArgs& args, Activation activation) noexcept {
   constexpr const char* kName = "gate_backward";
   QKV_RETURN_IF_ERROR(check_gradient(kName, args.d_out, {"x", args.x, "dx", args.dx}));
@@ -65,18 +80,17 @@ Status gate_backward(const GateBackwardArgs& args, Activation activation) noexce
       check_apart(kName, {{"dy", args.dy}}, {{"dx", args.dx}, {"x", unless_on(args.x, args.dy)}}));
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
-  if (activation != Activation::kSilu && activation != Activation::kGelu) {
-    return refuse(StatusCode::kInvalidArgument, kName, "@activation is {}, expected kSilu or kGelu",
-                  activation);
+  const kernels::ElementwiseBackward kernel = gate_kernel(*kernels.backward, activation);
+  if (!kernel) {
+    return refuse(StatusCode::kInvalidArgument, kName,
+                  "@activation is {}, expected kSilu, kGelu or kGeluTanh", activation);
   }
-  const kernels::ElementwiseBackwardArgs each{.n = args.x.size(),
-                                              .d_out = args.d_out.data,
-                                              .x = args.x.data,
-                                              .y = args.y.data,
-                                              .dx = args.dx.data,
-                                              .dy = args.dy.data};
-  (activation == Activation::kSilu ? kernels.backward->silu_times
-                                   : kernels.backward->gelu_times)(each);
+  kernel({.n = args.x.size(),
+          .d_out = args.d_out.data,
+          .x = args.x.data,
+          .y = args.y.data,
+          .dx = args.dx.data,
+          .dy = args.dy.data});
   return {};
 }
 

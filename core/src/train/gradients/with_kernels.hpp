@@ -5,6 +5,7 @@
 #include <span>
 
 #include "isa/train_dispatch.hpp"
+#include "qkv/activation.hpp"
 #include "qkv/norm.hpp"
 #include "qkv/train/attention.hpp"
 #include "qkv/train/gru.hpp"
@@ -14,6 +15,9 @@
 
 namespace qkv::train {
 
+/// The kernel of gate_backward(); null for an activation that is in no gate.
+[[nodiscard]] kernels::ElementwiseBackward gate_kernel(const kernels::TrainTable& table,
+                                                       Activation activation) noexcept;
 /// layer_norm_backward() or rms_norm_backward(), in whose name it refuses.
 Status norm_backward(const TrainKernels& kernels, NormType type, const NormBackwardArgs& args,
                      Workspace& workspace) noexcept;

@@ -116,6 +116,9 @@ struct LookUpStep {
 struct ScaleStep {
   float factor;
 };
+struct CapStep {
+  float most;  ///< what numbers stay below in size
+};
 struct LastStateStep {
   Side side;  ///< whose lengths
 };
@@ -140,7 +143,7 @@ struct Step {
   ArrayId saved = kNoArray;  ///< what the forward pass keeps for the backward pass
   Index batch = 1;           ///< rows of sequences, where rows belong to sequences
   std::variant<std::monostate, EmbedStep, LinearStep, NormStep, ActivationStep, DropoutStep,
-               RotateStep, AttendStep, MultiplyStep, LookUpStep, ScaleStep, LastStateStep>
+               RotateStep, AttendStep, MultiplyStep, LookUpStep, ScaleStep, CapStep, LastStateStep>
       of;
 
   /// What the operation has, of its own type.
@@ -252,7 +255,7 @@ class Tape {
   Status status_;
 };
 
-// The operations, in tape_steps.cpp, tape_attention.cpp and tape_frozen.cpp. Each takes the arrays that it reads, and gives the one it writes.
+// The operations, in tape_steps.cpp, tape_activations.cpp, tape_attention.cpp and tape_frozen.cpp. Each takes the arrays that it reads, and gives the one it writes.
 
 /// Rows of `table` by TapeInputs::ids, times `factor`.
 ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor,
@@ -274,8 +277,12 @@ ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
              float epsilon) noexcept;
 /// f(x).
 ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept;
-/// f(x) y, f one of kSilu and kGelu.
+/// f(x) y, f one of those of gate_backward().
 ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept;
+/// max(x, 0)^2.
+ArrayId square_relu(Tape& tape, ArrayId x) noexcept;
+/// c tanh(x / c) with c = `most`, above 0.
+ArrayId cap(Tape& tape, ArrayId x, float most) noexcept;
 /// x with elements set to 0 at this rate and the others divided by 1 - rate, in training; x itself at rate 0.
 ArrayId dropout(Tape& tape, ArrayId x, float rate, std::uint64_t site) noexcept;
 /// rotary_embedding() of heads side by side.

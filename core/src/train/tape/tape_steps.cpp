@@ -9,7 +9,7 @@
 #include "rows/over_rows.hpp"
 #include "train/gradients/linear_gradients.hpp"
 #include "train/gradients/with_kernels.hpp"
-#include "train/tape/tape.hpp"
+#include "train/tape/for_pieces.hpp"
 #include "weights/linear_product.hpp"
 
 namespace qkv::train {
@@ -28,12 +28,6 @@ TensorView<const float> flat(const TapeArray& array) noexcept {
 TensorView<float> flat_gradient(const Pass& pass, int i) noexcept {
   float* data = pass.has(i) ? pass.gradient(i) : nullptr;
   return data ? TensorView<float>(data, {pass.in(i).size()}) : TensorView<float>();
-}
-
-/// Calls piece(begin, end) for pieces of the numbers of the output, on the threads of the pool.
-template <class Piece>
-void for_pieces(const Pass& pass, const Piece& piece) noexcept {
-  share(pass.workspace.pool(), pass.out().size(), kShareElements, piece);
 }
 
 /// out = x + y for n numbers, on the threads of the pool.
@@ -186,60 +180,6 @@ Status norm_back(const Pass& pass) noexcept {
   return norm_backward(pass.kernels, of.type, args, pass.workspace);
 }
 
-// ------------------------------------------------------------------------------------ activation
-
-Status activation_forward(const Pass& pass) noexcept {
-  over_elements(
-      pass.workspace.pool(),
-      activation_kernel(*pass.kernels.forward, pass.step.as<ActivationStep>().function),
-      {.n = pass.out().size(), .x = pass.in(0).value, .y = nullptr, .out = pass.out().value});
-  return {};
-}
-
-Status activation_back(const Pass& pass) noexcept {
-  const auto kernel =
-      activation_kernel(*pass.kernels.backward, pass.step.as<ActivationStep>().function);
-  for_pieces(pass, [&](Index begin, Index end) noexcept {
-    kernel({.n = end - begin,
-            .d_out = pass.out().gradient + begin,
-            .x = pass.in(0).value + begin,
-            .y = nullptr,
-            .dx = pass.gradient(0) + begin,
-            .dy = nullptr});
-  });
-  return {};
-}
-
-Status gate_forward(const Pass& pass) noexcept {
-  const bool silu = pass.step.as<ActivationStep>().function == Activation::kSilu;
-  for_pieces(pass, [&](Index begin, Index end) noexcept {
-    const kernels::ElementwiseArgs args{.n = end - begin,
-                                        .x = pass.in(0).value + begin,
-                                        .y = pass.in(1).value + begin,
-                                        .out = pass.out().value + begin};
-    (silu ? pass.kernels.forward->silu_times : pass.kernels.forward->gelu)(args);
-    for (Index i = 0; !silu && i < args.n; ++i) {
-      args.out[i] *= args.y[i];
-    }
-  });
-  return {};
-}
-
-Status gate_back(const Pass& pass) noexcept {
-  const auto kernel = pass.step.as<ActivationStep>().function == Activation::kSilu
-                          ? pass.kernels.backward->silu_times
-                          : pass.kernels.backward->gelu_times;
-  for_pieces(pass, [&](Index begin, Index end) noexcept {
-    kernel({.n = end - begin,
-            .d_out = pass.out().gradient + begin,
-            .x = pass.in(0).value + begin,
-            .y = pass.in(1).value + begin,
-            .dx = pass.gradient(0) + begin,
-            .dy = pass.gradient(1) + begin});
-  });
-  return {};
-}
-
 // --------------------------------------------------------------------------------------- dropout
 
 /// to = x with the numbers of this site and run dropped: which ones depends on seed, site and place alone.
@@ -276,8 +216,6 @@ constexpr Operation kPositions = {positions_forward, positions_backward};
 constexpr Operation kAddition = {add_forward, add_backward, true};
 constexpr Operation kLinear = {linear_forward, linear_back};
 constexpr Operation kNorm = {norm_forward, norm_back};
-constexpr Operation kActivation = {activation_forward, activation_back};
-constexpr Operation kGate = {gate_forward, gate_back};
 constexpr Operation kDropout = {dropout_forward, dropout_back};
 
 }  // namespace
@@ -326,23 +264,6 @@ ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
   step.in[1] = gamma;
   step.in[2] = beta;
   step.of = NormStep{type, epsilon};
-  return tape.record(step, tape.rows(x), tape.width(x));
-}
-
-ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept {
-  Step step;
-  step.operation = &kActivation;
-  step.in[0] = x;
-  step.of = ActivationStep{f};
-  return tape.record(step, tape.rows(x), tape.width(x));
-}
-
-ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept {
-  Step step;
-  step.operation = &kGate;
-  step.in[0] = x;
-  step.in[1] = y;
-  step.of = ActivationStep{f};
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 

@@ -98,6 +98,8 @@ class Freezer {
     const Index d = base_.config.d_model;
     arrays.embedding_norm = frozen(base_.embedding_norm, d);
     arrays.norm = frozen(base_.norm, d);
+    arrays.head_norm = frozen(base_.head_norm, d);
+    arrays.head_transform.frozen = &base_.head_transform;
     for (Index n = 0; n < base_.config.num_layers; ++n) {
       QKV_RETURN_IF_ERROR(arrays.layers.push(layer(n)));
     }

@@ -29,6 +29,11 @@ Status Declarer::visit(const TableSpec& spec, Index& id) noexcept {
   return {};
 }
 
+Status Declarer::visit_head_bias(const char* name, Index width, TableIds& ids) noexcept {
+  ids.head_bias = learner_.declare({}, name, 0, width, ArrayRole::kBias);
+  return {};
+}
+
 // ------------------------------------------------------------------------------------------ steps
 
 void take_parameters(const Learner& learner, Tape& tape) noexcept {
@@ -162,6 +167,12 @@ class BlockRecorder::Block {
         break;
       case ModelActivation::kGeglu:
         h = gate(r_.tape_, r_.map(x, ids_.w_gate), h, Activation::kGelu);
+        break;
+      case ModelActivation::kGegluTanh:
+        h = gate(r_.tape_, r_.map(x, ids_.w_gate), h, Activation::kGeluTanh);
+        break;
+      case ModelActivation::kRelu2:
+        h = square_relu(r_.tape_, h);
         break;
       default:
         h = activation(r_.tape_, h, activation_of(c_.activation));

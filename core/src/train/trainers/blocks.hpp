@@ -22,6 +22,11 @@ struct MatrixIds {
         up = -1;  ///< the two matrices of an adapter of a frozen map: x W + factor (x down) up
 };
 
+/// The embedding, and the bias of a head that it is.
+struct TableIds {
+  Index table = -1, head_bias = -1;
+};
+
 /// What all adapters of a model have in common.
 struct AdapterNumbers {
   float factor = 1.0F;
@@ -49,7 +54,10 @@ class Declarer {
   Status visit(const MatrixSpec& spec, MatrixIds& ids) noexcept;
   Status visit(const NormSpec& spec, NormIds& ids) noexcept;
   Status visit(const TableSpec& spec, Index& id) noexcept;
-  Status visit_embedding(const TableSpec& spec, Index& id) noexcept { return visit(spec, id); }
+  Status visit_embedding(const TableSpec& spec, TableIds& ids) noexcept {
+    return visit(spec, ids.table);
+  }
+  Status visit_head_bias(const char* name, Index width, TableIds& ids) noexcept;
   template <class Model>
   static Status make_layers(Index count, Model& model) noexcept {
     for (Index n = 0; n < count; ++n) {

@@ -11,12 +11,9 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
   const struct {
     const char* name;
     bool given;
-  } parts[] = {{"logit_softcap", c.logit_softcap != 0.0F},
-               {"relative_buckets", c.relative_buckets != 0},
+  } parts[] = {{"relative_buckets", c.relative_buckets != 0},
                {"encoder_layers", c.encoder_layers != 0},
                {"num_experts", c.num_experts != 0},
-               {"head_bias", c.head_bias && c.tied_embeddings},
-               {"head_transform", c.head_transform != HeadTransform::kNone},
                {"classes", c.classes != 0},
                {"head_pooling", c.head_pooling != HeadPooling::kNone}};
   for (const auto& part : parts) {
@@ -26,12 +23,36 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                     Argument{part.name});
     }
   }
-  if (c.activation >= ModelActivation::kGegluTanh) {
-    return refuse(StatusCode::kUnsupported, caller,
-                  "@activation is {}, expected another: the trainer does not support it",
-                  Verbatim{c.activation == ModelActivation::kRelu2 ? "kRelu2" : "kGegluTanh"});
-  }
   return {};
+}
+
+/// What the head makes of the stream before its last map.
+ArrayId record_transform(const LanguageModelConfig& c, const ModelArrays& arrays, Tape& tape,
+                         BlockRecorder& blocks, ArrayId x) noexcept {
+  if (c.head_transform == HeadTransform::kNone) {
+    return x;
+  }
+  const ArrayId h = blocks.map(x, arrays.head_transform);
+  const ArrayId f = c.head_transform == HeadTransform::kTanh
+                        ? cap(tape, h, 1.0F)
+                        : activation(tape, h, head_activation(c.head_transform));
+  return c.head_norm ? blocks.normalize(f, arrays.head_norm, norm_config(c)) : f;
+}
+
+/// The logits of a stream after the last norm.
+ArrayId record_head(const LanguageModelConfig& c, const ModelArrays& arrays, Tape& tape,
+                    BlockRecorder& blocks, ArrayId last) noexcept {
+  const ArrayId x = record_transform(c, arrays, tape, blocks, last);
+  ArrayId logits = kNoArray;
+  if (arrays.base) {
+    logits = multiply(tape, x, arrays.base->last_map());
+  } else if (c.tied_embeddings) {
+    logits =
+        linear(tape, x, arrays.embedding.table, arrays.embedding.head_bias, WeightLayout::kOutIn);
+  } else {
+    logits = blocks.map(x, arrays.head);
+  }
+  return c.logit_softcap > 0.0F ? cap(tape, logits, c.logit_softcap) : logits;
 }
 
 }  // namespace
@@ -64,7 +85,7 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
     attention.slopes = steps.slopes = tape.constant(1, c.num_heads);
   }
   ArrayId x = base ? look_up(tape, base->tokens(), batch * tokens, c.embedding_scale)
-                   : embed(tape, arrays.embedding, batch * tokens, c.embedding_scale);
+                   : embed(tape, arrays.embedding.table, batch * tokens, c.embedding_scale);
   if (c.token_types > 0) {
     const ArrayId types = base ? table(base->token_types, c.token_types) : arrays.token_types;
     x = add(tape, x, embed(tape, types, batch * tokens, 1.0F, TokenIds::kTypes));
@@ -91,13 +112,7 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
     x = blocks.normalize(x, arrays.norm, norm_config(c));
   }
   steps.last = x;
-  if (base) {
-    steps.logits = multiply(tape, x, base->last_map());
-  } else if (c.tied_embeddings) {
-    steps.logits = linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn);
-  } else {
-    steps.logits = blocks.map(x, arrays.head);
-  }
+  steps.logits = record_head(c, arrays, tape, blocks, x);
   return tape.plan(steps.logits);
 }
 

@@ -14,9 +14,10 @@ Status check_config(const Caller& caller, LanguageModelConfig& config) noexcept;
 
 /// The arrays of a model by their numbers, as for_each_array() visits them.
 struct ModelArrays {
-  Index embedding = -1, token_types = -1, positions = -1, relative_bias = -1;
-  NormIds embedding_norm, norm;
-  MatrixIds head;
+  TableIds embedding;
+  Index token_types = -1, positions = -1, relative_bias = -1;
+  NormIds embedding_norm, norm, head_norm;
+  MatrixIds head_transform, head;
   List<LayerIds> layers;
   const ModelState* base = nullptr;  ///< the model whose arrays are frozen, if they are
   AdapterNumbers adapters;
@@ -27,7 +28,7 @@ struct ModelSteps {
   ArrayId positions = kNoArray;  ///< a constant with kSinusoidal
   ArrayId slopes = kNoArray;     ///< a constant with kAlibi
   ArrayId embedded = kNoArray;   ///< the stream before the first layer
-  ArrayId last = kNoArray;       ///< what the head reads
+  ArrayId last = kNoArray;       ///< what the head reads, and transforms if it does
   ArrayId logits = kNoArray;
   List<LayerSteps> layers;
 };
