@@ -141,12 +141,13 @@ TEST_CASE("sample: log_probability knows no bias and no mask", "[sampling]") {
 
 /// The n likeliest of a choice.
 struct Top {
-  explicit Top(const Choice& choice, Index n)
+  explicit Top(const Choice& choice, Index n, bool after_changes = false)
       : ids(static_cast<std::size_t>(n), -1), log_probabilities(ids.size(), 7.0F) {
     Workspace workspace;
     SamplingArgs args = choice.args();
     args.top_ids = {ids.data(), {n}};
     args.top_log_probabilities = {log_probabilities.data(), {n}};
+    args.top_after_changes = after_changes;
     require_ok(sample(args, workspace, token));
   }
   std::vector<std::int32_t> ids;
@@ -170,6 +171,29 @@ TEST_CASE("sample: the likeliest tokens, of equals the first, whatever is chosen
   CHECK(Top(choice, 0).token.id == 0);
   choice = {logits};
   CHECK(Top(choice, 1).log_probabilities[0] == Top(choice, 1).token.log_probability);
+}
+
+TEST_CASE("sample: the likeliest tokens of those that may be chosen, in the order of the choice",
+          "[sampling]") {
+  // After the bias and the penalty: 1, 3, -, 4, 1, -. The mask leaves out 0.
+  const Choice choice{{1.0F, 6.0F, -INFINITY, 3.0F, 1.0F, kNan},
+                      {.temperature = 1.0F, .repetition_penalty = 2.0F},
+                      {1},
+                      {3},
+                      {1.0F},
+                      mask_of(6, {1, 2, 3, 4, 5})};
+  const Top given(choice, 6);
+  const Top changed(choice, 6, true);
+  CHECK(given.ids == std::vector<std::int32_t>{1, 3, 0, 4, 2, 5});
+  CHECK(changed.ids == std::vector<std::int32_t>{3, 1, 4, 0, 2, 5});
+  CHECK(changed.token.id == given.token.id);
+  // By the logits as they were given.
+  CHECK(changed.log_probabilities[0] == given.log_probabilities[1]);
+  CHECK(changed.log_probabilities[1] == given.log_probabilities[0]);
+  CHECK(changed.log_probabilities[2] == given.log_probabilities[3]);
+  CHECK(std::all_of(changed.log_probabilities.begin() + 3, changed.log_probabilities.end(),
+                    [](float p) { return p == -INFINITY; }));
+  CHECK(Top({choice.logits}, 6, true).ids == given.ids);
 }
 
 TEST_CASE("sample: log probabilities of the likeliest tokens", "[sampling]") {

@@ -58,6 +58,9 @@ struct SamplingArgs {
   TensorView<std::int32_t> top_ids = {};
   /// [n]: ln of their probabilities by the logits as they were given; -infinity where a logit is -infinity or NaN
   TensorView<float> top_log_probabilities = {};
+  /// Whether the order of `top_ids` is that of the logits after biases, penalties and `allowed`, as beam search needs it. Tokens that
+  /// may not be chosen are then the last, with -infinity in `top_log_probabilities`, which are by the logits as they were given still.
+  bool top_after_changes = false;
 };
 
 /// Chooses a token, in this order: biases, repetition penalty, frequency and presence penalty, `allowed`, temperature, top_k,

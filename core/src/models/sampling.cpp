@@ -250,19 +250,23 @@ class Draw {
     return static_cast<float>(std::max(logit(id) - most_ - natural_log(sum_), kLowest));
   }
 
-  /// The likeliest tokens by the logits as they were given. After log_probability(), which leaves p_ free and knows the sum.
+  /// The likeliest tokens. After log_probability(), which leaves p_ free and knows the sum.
   void tell_top() noexcept {
     const Index n = args_.top_ids.extent(0);
     if (n == 0) {
       return;
     }
-    fill_given();
+    if (args_.top_after_changes) {
+      fill_logits();
+    } else {
+      fill_given();
+    }
     std::iota(ids_, ids_ + v_, 0);
     rank(n, v_);
     for (Index i = 0; i < n; ++i) {
       args_.top_ids.data[i] = ids_[i];
       args_.top_log_probabilities.data[i] =
-          logit(ids_[i]) > static_cast<double>(kNever) ? log_probability(ids_[i]) : kNever;
+          p_[ids_[i]] > static_cast<double>(kNever) ? log_probability(ids_[i]) : kNever;
     }
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
+import { regularExpression } from 'qkv/constraints';
 import { charactersTokenizer, create } from 'qkv/models';
 import { init as initAway } from 'qkv/worker';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
@@ -100,6 +101,8 @@ describe('generateAll', () => {
 
   test('what cannot go on ends all of them by name', async () => {
     const banned = letters.map((_, id) => id);
+    const none = () => [];
+    await expectRejects(all(model.generateAll(prompts, { mask: none })), fn, 'invalid_argument', 'mask() is'); // prettier-ignore
     await expectRejects(all(model.generateAll(prompts, { banned })), fn, 'out_of_range');
   });
 
@@ -108,12 +111,20 @@ describe('generateAll', () => {
     for (const [given, options, of, code, ...says] of [
       [[], {}, fn, 'invalid_argument', 'prompts is an array', '1 to 1024'],
       ['abc', {}, fn, 'invalid_argument', 'prompts is "abc"'],
-      [[[1], []], {}, 'LanguageModel.generate', 'shape_mismatch', 'prompt'],
-      [[[99]], {}, 'LanguageModel.generate', 'out_of_range', 'prompt[0] is 99'],
+      [[[1], []], {}, fn, 'shape_mismatch', 'prompt'],
+      [[[99]], {}, fn, 'out_of_range', 'prompt[0] is 99'],
       [prompts, { session }, fn, 'invalid_argument', 'session is'],
       [prompts, { read: [] }, fn, 'invalid_argument', 'read is'],
-      [prompts, { topK: -1 }, 'LanguageModel.generate', 'out_of_range', 'topK'],
-      [prompts, { seed: '1' }, 'LanguageModel.generate', 'invalid_argument', 'seed'],
+      [prompts, { topK: -1 }, fn, 'out_of_range', 'topK'],
+      [prompts, { seed: '1' }, fn, 'invalid_argument', 'seed'],
+      [prompts, { maxToken: 1 }, fn, 'invalid_argument', "unknown key 'maxToken'", "'maxTokens'"],
+      [prompts, { stop: [''] }, fn, 'invalid_argument', 'stop is'],
+      [prompts, { stopTokens: [99] }, fn, 'out_of_range', 'stopTokens[0] is 99'],
+      [prompts, { banned: [99] }, fn, 'out_of_range', 'banned[0] is 99'],
+      [prompts, { forced: 1 }, fn, 'invalid_argument', 'forced is 1'],
+      [prompts, { logitBias: { 99: 1 } }, fn, 'out_of_range', 'a token of logitBias is 99'],
+      [prompts, { mask: 1 }, fn, 'invalid_argument', 'mask is 1'],
+      [prompts, { constraint: {} }, fn, 'invalid_argument', 'constraint is'],
       [prompts, Object.create({ reuse: true }), fn, 'invalid_argument', 'reuse is true'],
     ])
       expectThrows(() => model.generateAll(given, options), of, code, ...says);
@@ -155,8 +166,79 @@ describe('beams', () => {
     }
   });
 
+  for (const [what, options, isLeft, bias = {}] of [
+    [
+      'banned tokens never come',
+      { banned: [3, 7, 11] },
+      (ids) => !ids.some((id) => [3, 7, 11].includes(id)),
+    ],
+    ['forced tokens are the first', { forced: [6] }, ([first]) => first === 6],
+    [
+      'a mask is asked for each answer',
+      { mask: ([first]) => (first === undefined ? [1, 2, 3] : [first, 9]) },
+      ([first, second]) => [1, 2, 3].includes(first) && [first, 9].includes(second),
+    ],
+    [
+      'biases are added where answers are compared',
+      { logitBias: { 2: 1.5, 9: -2, 4: -Infinity } },
+      (ids) => !ids.includes(4),
+      { 2: 1.5, 9: -2 },
+    ],
+    [
+      'a constraint holds for each',
+      { constraint: regularExpression('[a-f][c-s]') },
+      ([first, second]) => first < 6 && second >= 2,
+    ],
+  ])
+    test(`the likeliest answers of two tokens under rules: ${what}`, async () => {
+      const value = ({ ids, logProbability }) =>
+        ids.reduce((sum, id) => sum + (bias[id] ?? 0), logProbability);
+      const expected = everyAnswer(2)
+        .filter(({ ids }) => isLeft(ids))
+        .sort((a, b) => value(b) - value(a))
+        .slice(0, 19);
+      const wide = { beams: 19, maxTokens: 2, stopTokens: [], ...options };
+      const found = await model.beams(prompt, wide);
+      assert.deepEqual(
+        found.map(({ ids }) => [...ids]),
+        expected.map(({ ids }) => ids),
+      );
+      for (const [i, { logProbability, score, finishReason }] of found.entries()) {
+        assert.ok(Math.abs(logProbability - expected[i].logProbability) < 1e-4);
+        assert.ok(Math.abs(score - value(expected[i]) / 2) < 1e-4);
+        assert.equal(finishReason, options.constraint ? 'stop' : 'length');
+      }
+    });
+
+  test('a bias that adds may make a longer answer the best one, which ends the search no sooner', async () => {
+    const [end] = [5];
+    const options = { maxTokens: 4, stopTokens: [end], lengthPenalty: 0 };
+    const [plain] = await model.beams(prompt, { ...options, beams: 19, logitBias: { [end]: 9 } });
+    assert.deepEqual([...plain.ids], [end]);
+    const bias = Object.fromEntries(letters.map((_, id) => [id, id === end ? 14 : 8]));
+    const [best] = await model.beams(prompt, { ...options, beams: 1, logitBias: bias });
+    assert.equal(best.ids.length, 4);
+  });
+
+  test('answers of a constraint end where nothing can follow, with or without a token for it', async () => {
+    const constraint = regularExpression('(ab?|ba|q)');
+    const [without, withEnd] = await Promise.all(
+      [[], [18]].map((stopTokens) => model.beams(prompt, { beams: 8, stopTokens, constraint })),
+    );
+    // "a" alone may be the whole text, but only a token that ends it says so.
+    assert.deepEqual(new Set(without.map(({ text }) => text)), new Set(['ab', 'ba', 'q']));
+    assert.deepEqual(new Set(withEnd.map(({ text }) => text)), new Set(['a', 'ab', 'ba', 'q']));
+    for (const { finishReason } of [...without, ...withEnd]) assert.equal(finishReason, 'stop');
+  });
+
   test('one beam says what generate() says', async () => {
-    const options = { maxTokens: 12, stopTokens: [5] };
+    const options = {
+      maxTokens: 12,
+      stopTokens: [5],
+      banned: [2],
+      logitBias: { 8: 0.5 },
+      forced: [1],
+    };
     const expected = await all(model.generate(prompt, options));
     const [beam, ...others] = await model.beams(prompt, { ...options, beams: 1 });
     assert.deepEqual(
@@ -220,8 +302,17 @@ describe('beams', () => {
       [prompt, { beams: 0 }, fn, 'out_of_range', 'beams is 0'],
       [prompt, { beams: 65 }, fn, 'out_of_range', 'beams is 65'],
       [prompt, { lengthPenalty: NaN }, fn, 'invalid_argument', 'lengthPenalty'],
-      [prompt, { temperature: 1 }, fn, 'invalid_argument', "unknown key 'temperature'"],
-      [[99], {}, 'LanguageModel.generate', 'out_of_range', 'prompt[0] is 99'],
+      [prompt, { temperature: 1 }, fn, 'invalid_argument', 'temperature is 1', 'draws no token'],
+      [prompt, { seed: 0 }, fn, 'invalid_argument', 'seed is 0', 'draws no token'],
+      [prompt, { presencePenalty: 1 }, fn, 'invalid_argument', 'presencePenalty is 1', 'logitBias'],
+      [prompt, { stop: ['a'] }, fn, 'invalid_argument', 'stop is', 'stopTokens'],
+      [prompt, { topLogprobs: 2 }, fn, 'invalid_argument', 'topLogprobs is 2', 'alternatives'],
+      [prompt, { read: [] }, fn, 'invalid_argument', 'read is', 'generate() alone'],
+      [prompt, { beam: 2 }, fn, 'invalid_argument', "unknown key 'beam'", "'beams'"],
+      [prompt, { banned: [99] }, fn, 'out_of_range', 'banned[0] is 99'],
+      [prompt, { constraint: {} }, fn, 'invalid_argument', 'constraint is'],
+      [prompt, { banned: letters.map((_, id) => id) }, fn, 'out_of_range', 'leave no token'],
+      [[99], {}, fn, 'out_of_range', 'prompt[0] is 99'],
     ])
       await expectRejects((async () => model.beams(given, options))(), of, code, ...says);
   });
@@ -248,7 +339,7 @@ test('in a worker: the same tokens, seeds, reasons and beams', async () => {
   assert.deepEqual(drawn.seeds, [drawn.seeds[0], drawn.seeds[0] + 1]);
   for await (const _ of drawn) break;
   assert.deepEqual(drawn.finishReasons, ['aborted', 'aborted']);
-  const found = { beams: 3, maxTokens: 4 };
+  const found = { beams: 3, maxTokens: 4, banned: [2], logitBias: { 3: 1 }, forced: [4] };
   assert.deepEqual(await remote.beams([1, 2], found), await local.beams([1, 2], found));
   local.dispose();
 });

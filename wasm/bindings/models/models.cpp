@@ -261,7 +261,8 @@ Status choose_row(const GenerateTokensFields& given, Index b,
                     .bias_ids = part_of(given.bias_ids.view(), begin(bias_ends), bias_ends.data[b]),
                     .biases = part_of(given.biases.view(), begin(bias_ends), bias_ends.data[b]),
                     .allowed = row_of(given.allowed.view(), b),
-                    .top_log_probabilities = row_of(given.top_log_probabilities.view(), b)};
+                    .top_log_probabilities = row_of(given.top_log_probabilities.view(), b),
+                    .top_after_changes = given.top_after_changes};
   if (!top_ids.absent()) {
     args.top_ids = {reinterpret_cast<std::int32_t*>(top_ids.data), {top_ids.extent(0)}};
   }

@@ -238,7 +238,8 @@ export const operators = /** @type {const} */ ({
   // A pass for several sessions of one row each, and a token for each of them. `sessions` has their addresses. Of each row
   // `sampling` has the numbers of the group of this name as float64, two words each, in its order; `seen`, `biasIds` and
   // `biases` have the lists of all rows one after another, up to `seenEnds` and `biasEnds`; `allowed` has a row of words for
-  // each, `topIds` and `topLogProbabilities` likewise. Of each the token and the logarithm of its probability are found.
+  // each, `topIds` and `topLogProbabilities` likewise; with `topAfterChanges` they are the likeliest after biases, penalties and
+  // masks. Of each the token and the logarithm of its probability are found.
   generateTokens: {
     fields: {
       model: { object: 'LanguageModel' },
@@ -253,6 +254,7 @@ export const operators = /** @type {const} */ ({
       allowed: 'ints',
       topIds: 'results',
       topLogProbabilities: 'results',
+      topAfterChanges: 'flag',
       found: 'results',
     },
   },

@@ -2,10 +2,6 @@
 
 import type { TokenProbability } from './sampling-types.js';
 
-// As in types.ts: the options leave out a type of the web that a program lacks.
-type Web = typeof globalThis;
-type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
-
 /**
  * Why a generation ended: a token or text that ends it came (`'stop'`), `maxTokens` came (`'length'`), the session or model has no
  * room for more (`'room'`), or its signal, an error or the caller ended it before (`'aborted'`).
@@ -38,22 +34,6 @@ export interface Generations<T> extends AsyncGenerator<T, void, undefined> {
   texts(): Promise<string[]>;
 }
 
-/** Options of {@link LanguageModel.beams}. */
-export interface BeamOptions {
-  /** How many answers are followed, and returned at most: 1 to 64. Default 4. */
-  beams?: number | undefined;
-  /** Most tokens of an answer. Default: as many as there is room for. */
-  maxTokens?: number | undefined;
-  /** Tokens that end an answer. Default: those that the model's file names. */
-  stopTokens?: readonly number[] | undefined;
-  /** Answers are compared by ln p / length ^ lengthPenalty (Wu et al. 2016): 0 for ln p itself. Default 1. */
-  lengthPenalty?: number | undefined;
-  /** As in `generate`. Default false. */
-  plain?: boolean | undefined;
-  /** Ends it; the promise is rejected with the reason. */
-  signal?: WebSignal | undefined;
-}
-
 /** An answer of beam search. */
 export interface Beam {
   /** Its tokens, with the one that ends it. */
@@ -62,7 +42,7 @@ export interface Beam {
   readonly text: string;
   /** ln of its probability after the prompt, by the logits themselves. */
   readonly logProbability: number;
-  /** By which answers are ordered. */
+  /** By which answers are ordered: the higher the better. */
   readonly score: number;
   /** Why it ended. */
   readonly finishReason: FinishReason;

@@ -4,7 +4,6 @@ import type { SamplingOptions } from './sampling-types.js';
 import type {
   Alternative,
   Beam,
-  BeamOptions,
   FinishReason,
   Generation,
   Generations,
@@ -43,7 +42,6 @@ export type {
 export type {
   Alternative,
   Beam,
-  BeamOptions,
   FinishReason,
   Generation,
   Generations,
@@ -502,6 +500,22 @@ export interface Token {
   layers?: ReadonlyMap<number, LayerReadings>;
   /** With `read`. */
   activations?: Activations;
+}
+
+/**
+ * Options of {@link LanguageModel.beams}. Nothing is drawn, so there is no temperature and no seed, and answers are compared by
+ * probabilities, which penalties are none of. `mask` is called for each answer that is followed.
+ */
+export interface BeamOptions extends Pick<
+  GenerateOptions,
+  ('maxTokens' | 'stopTokens' | 'banned' | 'forced' | 'mask' | 'constraint') | ('plain' | 'signal')
+> {
+  /** How many answers are followed, and returned at most: 1 to 64. Default 4. */
+  beams?: number | undefined;
+  /** Answers are compared by ln p / length ^ lengthPenalty (Wu et al. 2016): 0 for ln p itself. Default 1. */
+  lengthPenalty?: number | undefined;
+  /** What is added to ln p of an answer for each of these tokens in it, where answers are compared. */
+  logitBias?: GenerateOptions['logitBias'];
 }
 
 /** Options of {@link LanguageModel.generateAll}: those of `generate`, for all of its generations. */

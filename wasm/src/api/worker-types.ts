@@ -13,9 +13,10 @@ import type {
 } from './inspect-types.js';
 import type { CallOptions, InWorkerHandle, PlaceOptions, WebSignal } from './worker-call-types.js';
 import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js';
-import type { Beam, BeamOptions, Generation, Generations } from './generation-types.js';
+import type { Beam, Generation, Generations } from './generation-types.js';
 import type { LoadOptions, Source } from './load-types.js';
 import type {
+  BeamOptions,
   ChatOptions,
   Embeddings,
   EmbedOptions,
@@ -338,7 +339,10 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
     options?: InWorkerOptions<GenerateAllOptions>,
   ): Generations<TokenOfAll>;
   /** As {@link LanguageModel.beams}, which ends in the worker when it is aborted. */
-  beams(prompt: string | ArrayLike<number>, options?: BeamOptions & CallOptions): Promise<Beam[]>;
+  beams(
+    prompt: string | ArrayLike<number>,
+    options?: InWorkerOptions<BeamOptions> & CallOptions,
+  ): Promise<Beam[]>;
   /** As {@link LanguageModel.chatPrompt}. `jinja` runs on this side, the tokenizer in the worker. */
   chatPrompt(
     messages: readonly ChatMessage[],

@@ -1,7 +1,7 @@
 // Tokenizers of small vocabularies, and states of constraints over them.
 import { constraints } from './bundle.js';
 
-const { ConstraintState, jsonTokenizer, charactersTokenizer } = constraints;
+const { beginning, jsonTokenizer, charactersTokenizer } = constraints;
 
 /** A tokenizer of these bytes: lists, texts, or undefined for a control token. */
 export const tokenizerOf = (tokens) => ({
@@ -17,7 +17,7 @@ export const tokenizerOf = (tokens) => ({
 
 /** The state of a constraint at the begin of a text. */
 export const stateOf = (tokenizer, vocabulary, constraint, ends = []) =>
-  new ConstraintState('generate', { tokenizer, config: { vocabulary } }, constraint, ends);
+  beginning('generate', { tokenizer, config: { vocabulary } }, constraint, ends);
 
 /** The tokens of a mask. */
 export const tokensIn = (mask, vocabulary) =>

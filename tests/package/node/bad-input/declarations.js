@@ -70,17 +70,19 @@ function addCalls(checker, methods, name, type) {
 
 /**
  * 'Qkv.attention' -> 'q', 'k', 'v', 'options', 'options.scale', ...: for these functions of an entry of the package and
- * for every method of everything that has to be disposed. By default those of `qkv`: init(), and what engines make.
+ * for every method of everything that has to be disposed, less what another entry makes. By default those of `qkv`: init(), and
+ * what engines make.
  */
-export function declared(entry = 'index', functions = ['init']) {
+export function declared(entry = 'index', functions = ['init'], madeBy = null) {
   const { checker, exported } = load(entry);
   const methods = new Map();
+  const others = madeBy ? load(madeBy).exported : new Map();
   for (const name of functions) {
     addCalls(checker, methods, name, checker.getTypeOfSymbol(exported.get(name)));
   }
   for (const [name, symbol] of exported) {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
-    if (!type.getProperty('dispose')) continue; // an engine, or what it makes
+    if (!type.getProperty('dispose') || others.has(name)) continue; // an engine, or what it makes
     for (const member of checker.getPropertiesOfType(type)) {
       const of = checker.getTypeOfSymbol(member);
       const isDispose = member.name === 'dispose' || member.name.startsWith('__@dispose');

@@ -33,34 +33,57 @@ const letterOf = (byte: number): string =>
     ? String.fromCharCode(byte)
     : `<${byte.toString(16).toUpperCase().padStart(2, '0')}>`;
 
+/** A constraint of a model's tokens, for a call of `fn`. */
+interface Bound {
+  readonly fn: string;
+  readonly masks: Masks;
+  /** Tokens that end the text, inside the vocabulary. */
+  readonly ends: ReadonlySet<number>;
+}
+
+/**
+ * Where a generation begins in its constraint.
+ *
+ * @throws {@link QkvError} `invalid_argument` for a constraint that is none or has no text, `unsupported` for a tokenizer without bytes of
+ * its tokens and for rules that cannot be followed
+ */
+export function beginning(
+  fn: string,
+  spec: ModelSpec,
+  constraint: Constraint,
+  ends: readonly number[],
+): ConstraintState {
+  const { tokenizer, config } = spec;
+  if (!tokenizer)
+    throw hasNoTokenizer(fn, spec, 'constraint is given', 'a tokenizer, to know what tokens say');
+  const masks = masksOf(fn, constraint, vocabularyOf(fn, tokenizer, config.vocabulary));
+  const inside = ends.filter((id) => id >= 0 && id < config.vocabulary);
+  return new ConstraintState({ fn, masks, ends: new Set(inside) }, masks.walker.begin());
+}
+
 /**
  * Where a generation is in its constraint. The text is what its tokens add, by `bytesOf` of the tokenizer, from the first
  * token on; the prompt is no part of it.
  */
 export class ConstraintState {
-  readonly #fn: string;
-  readonly #masks: Masks;
-  /** Tokens that end the text, inside the vocabulary. */
-  readonly #ends: ReadonlySet<number>;
+  readonly #bound: Bound;
   readonly #mask: Int32Array;
   #place: Place;
   /** The last bytes of the text. */
-  #said: number[] = [];
-  #isEnded = false;
+  #said: readonly number[];
+  #isEnded: boolean;
 
-  /**
-   * @throws {@link QkvError} `invalid_argument` for a constraint that is none or has no text, `unsupported` for a tokenizer without bytes of
-   * its tokens and for rules that cannot be followed
-   */
-  constructor(fn: string, spec: ModelSpec, constraint: Constraint, ends: readonly number[]) {
-    const { tokenizer, config } = spec;
-    if (!tokenizer)
-      throw hasNoTokenizer(fn, spec, 'constraint is given', 'a tokenizer, to know what tokens say');
-    this.#fn = fn;
-    this.#masks = masksOf(fn, constraint, vocabularyOf(fn, tokenizer, config.vocabulary));
-    this.#ends = new Set(ends.filter((id) => id >= 0 && id < config.vocabulary));
-    this.#mask = new Int32Array(this.#masks.words);
-    this.#place = this.#masks.walker.begin();
+  constructor(bound: Bound, place: Place, said: readonly number[] = [], isEnded = false) {
+    this.#bound = bound;
+    this.#mask = new Int32Array(bound.masks.words);
+    this.#place = place;
+    this.#said = said;
+    this.#isEnded = isEnded;
+  }
+
+  /** Where a generation is that has said the same. */
+  fork(): ConstraintState {
+    return new ConstraintState(this.#bound, this.#place, this.#said, this.#isEnded);
   }
 
   /** Whether the text is whole, and nothing may follow. */
@@ -77,10 +100,10 @@ export class ConstraintState {
   mask(): Int32Array {
     const mask = this.#mask;
     if (this.#isEnded) return mask.fill(0);
-    this.#place = this.#masks.current(this.#place);
-    mask.set(this.#masks.of(this.#place));
+    this.#place = this.#bound.masks.current(this.#place);
+    mask.set(this.#bound.masks.of(this.#place));
     const canEnd = this.#place.isEnd;
-    for (const id of this.#ends) {
+    for (const id of this.#bound.ends) {
       const bit = 1 << (id & 31);
       const word = mask[id >> 5] ?? 0;
       mask[id >> 5] = canEnd ? word | bit : word & ~bit;
@@ -96,13 +119,13 @@ export class ConstraintState {
    */
   push(id: number): void {
     if (this.#isEnded) this.#refuse(id, 'no token, because the text is over');
-    this.#place = this.#masks.current(this.#place);
-    if (this.#ends.has(id)) {
+    this.#place = this.#bound.masks.current(this.#place);
+    if (this.#bound.ends.has(id)) {
       if (!this.#place.isEnd) this.#refuse(id, 'a text that may end here');
       this.#isEnded = true;
       return;
     }
-    const { walker, vocabulary } = this.#masks;
+    const { walker, vocabulary } = this.#bound.masks;
     const bytes = id >= 0 && id < vocabulary.count ? vocabulary.bytesOf(id) : undefined;
     if (!bytes || bytes.length === 0) this.#refuse(id, 'a token with a text');
     let place: Place | null = this.#place;
@@ -122,12 +145,12 @@ export class ConstraintState {
   #refuse(id: number, expected: string): never {
     throw new QkvError(
       'invalid_argument',
-      `${this.#fn}: token ${id} ${this.#where()} is not in the constraint, expected ${expected}`,
+      `${this.#bound.fn}: token ${id} ${this.#where()} is not in the constraint, expected ${expected}`,
     );
   }
 
   #isStuck(): never {
-    const { walker } = this.#masks;
+    const { walker } = this.#bound.masks;
     const bytes = Array.from({ length: 256 }, (_, byte) => byte).filter(
       (byte) => walker.step(this.#place, walker.classOf[byte] ?? 0) !== null,
     );
@@ -137,7 +160,7 @@ export class ConstraintState {
       : '';
     throw new QkvError(
       'unsupported',
-      `${this.#fn}: no token of the vocabulary can go on with the text ${this.#where()}, where the constraint has ${may}${and}; expected a vocabulary that has it`,
+      `${this.#bound.fn}: no token of the vocabulary can go on with the text ${this.#where()}, where the constraint has ${may}${and}; expected a vocabulary that has it`,
     );
   }
 }

@@ -73,6 +73,8 @@ export function chooseTokens(
   fn: string,
   state: ModelState,
   rows: readonly BatchRow[],
+  /** Whether the likeliest tokens that are told are those after biases, penalties and masks. */
+  topAfterChanges = false,
 ): readonly BatchToken[] {
   const { vocabulary } = state.spec.config;
   const batch = rows.length;
@@ -119,6 +121,7 @@ export function chooseTokens(
     }),
     allowed: masks && ints('allowed', masks, [batch, masks.length / batch]),
     ...{ topIds: top?.ids, topLogProbabilities: top?.logProbabilities, found: slot },
+    topAfterChanges,
   };
   try {
     call.run('generateTokens', fields);

@@ -6,10 +6,10 @@ import type { GenerateOptions } from '../../api/model-types.js';
 import type { Input } from '../../arguments/arrays.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, reading } from '../../arguments/values.js';
-import { ConstraintState } from '../constraint/constraint-state.js';
+import { beginning, type ConstraintState } from '../constraint/constraint-state.js';
 import type { ModelSpec } from '../model-state.js';
 import { type Choice, type LogitBias, logitBiasOf } from '../sampling-options.js';
-import { fn, tokenListOf } from './token-lists.js';
+import { tokenListOf } from './token-lists.js';
 
 /** Most tokens that may be forced, and alternatives that are told. */
 const [mostForced, mostTold] = [2 ** 16, 1000];
@@ -18,20 +18,26 @@ type Mask = NonNullable<GenerateOptions['mask']>;
 
 /** The options, checked. */
 export interface ChoiceRules {
+  /** What they are options of. */
+  readonly fn: string;
   readonly vocabulary: number;
   readonly bias: LogitBias | undefined;
   readonly forced: readonly number[];
   readonly mask: Mask | undefined;
   /** Where a generation begins in its constraint, if it has one. */
-  readonly constrained: (() => ConstraintState) | undefined;
+  readonly begun: ConstraintState | undefined;
   /** Alternatives of each token that are told. */
   readonly told: number;
 }
 
 /** The biases, with those of tokens that are banned. */
-function biasOf(vocabulary: number, { logitBias, banned }: GenerateOptions): LogitBias | undefined {
+function biasOf(
+  fn: string,
+  vocabulary: number,
+  { logitBias, banned }: GenerateOptions,
+): LogitBias | undefined {
   const bias = logitBiasOf(fn, logitBias, vocabulary);
-  const never = tokenListOf('banned', banned, vocabulary, vocabulary) ?? [];
+  const never = tokenListOf(fn, 'banned', banned, vocabulary, vocabulary) ?? [];
   if (never.length === 0) return bias;
   return {
     ids: Int32Array.from([...(bias?.ids ?? []), ...never]),
@@ -40,16 +46,14 @@ function biasOf(vocabulary: number, { logitBias, banned }: GenerateOptions): Log
 }
 
 export function choiceRulesOf(
+  fn: string,
   spec: ModelSpec,
   taken: GenerateOptions,
   ends: readonly number[],
 ): ChoiceRules {
   const { vocabulary } = spec.config;
   const { forced, mask, topLogprobs = 0, constraint } = taken;
-  const begin =
-    constraint === undefined ? undefined : () => new ConstraintState(fn, spec, constraint, ends);
-  // For what is wrong with it.
-  begin?.();
+  const begun = constraint === undefined ? undefined : beginning(fn, spec, constraint, ends);
   if (mask !== undefined && typeof mask !== 'function') {
     throw new QkvError(
       'invalid_argument',
@@ -58,9 +62,9 @@ export function choiceRulesOf(
   }
   checkInteger(fn, 'topLogprobs', topLogprobs, 0, Math.min(vocabulary, mostTold));
   return {
-    ...{ vocabulary, mask, told: topLogprobs, constrained: begin },
-    bias: biasOf(vocabulary, taken),
-    forced: tokenListOf('forced', forced, vocabulary, mostForced) ?? [],
+    ...{ fn, vocabulary, mask, told: topLogprobs, begun },
+    bias: biasOf(fn, vocabulary, taken),
+    forced: tokenListOf(fn, 'forced', forced, vocabulary, mostForced) ?? [],
   };
 }
 
@@ -72,7 +76,11 @@ function bitsOf(tokens: Iterable<number>, vocabulary: number): Int32Array {
 }
 
 /** The tokens that a caller's mask lets through. */
-function masked(mask: Mask, answer: readonly number[], vocabulary: number): Int32Array | undefined {
+function masked(
+  { fn, vocabulary }: ChoiceRules,
+  mask: Mask,
+  answer: readonly number[],
+): Int32Array | undefined {
   const given: unknown = reading(fn, 'mask()', () => mask(Int32Array.from(answer)));
   if (given === undefined) return undefined;
   const ids = reading(fn, 'mask()', () => Array.from(given as ArrayLike<unknown>));
@@ -90,11 +98,17 @@ function masked(mask: Mask, answer: readonly number[], vocabulary: number): Int3
 export class Choices {
   readonly #rules: ChoiceRules;
   readonly #constraint: ConstraintState | undefined;
-  readonly #answer: number[] = [];
+  readonly #answer: number[];
 
-  constructor(rules: ChoiceRules) {
+  constructor(rules: ChoiceRules, constraint = rules.begun?.fork(), answer: number[] = []) {
     this.#rules = rules;
-    this.#constraint = rules.constrained?.();
+    this.#constraint = constraint;
+    this.#answer = answer;
+  }
+
+  /** Those of an answer that begins as this one. */
+  fork(): Choices {
+    return new Choices(this.#rules, this.#constraint?.fork(), [...this.#answer]);
   }
 
   /** Whether the answer is whole, and nothing may follow. */
@@ -120,7 +134,7 @@ export class Choices {
     const next = forced[this.#answer.length];
     const own =
       next === undefined
-        ? mask && masked(mask, this.#answer, vocabulary)
+        ? mask && masked(this.#rules, mask, this.#answer)
         : bitsOf([next], vocabulary);
     const bound = this.#constraint?.mask();
     return own && bound ? own.map((word, i) => word & (bound[i] ?? 0)) : (own ?? bound);

@@ -10,11 +10,12 @@ import type {
 } from '../../api/model-types.js';
 import { drawnSeed, generationsOf, seedsFrom } from '../../arguments/generation.js';
 import { throwIfAborted } from '../../arguments/signal.js';
-import { copiedOptions, describe, listOf } from '../../arguments/values.js';
+import { describe, listOf } from '../../arguments/values.js';
 import type { ModelState } from '../model-state.js';
 import { sessionStateOf } from '../session.js';
 import { chooseTokens } from './batch.js';
 import { Choices } from './choices.js';
+import { ofOneGeneration, withoutOptions } from './own-options.js';
 import { Passes, seenOf } from './passes.js';
 import { breather, type Breather, ownSession, readPrompt } from './prompt.js';
 import { type GenerateRequest, requestOf } from './request.js';
@@ -23,8 +24,6 @@ import { Telling } from './telling.js';
 const fn = 'LanguageModel.generateAll';
 /** Most prompts of a call. */
 const mostPrompts = 1024;
-/** Options of generate() that are of one generation alone. */
-const alone = ['session', 'reuse', 'inspect', 'read', 'edit'] as const;
 
 /** The generations of one call, as they go on. */
 class Row {
@@ -117,14 +116,7 @@ async function* tokens(
 
 /** The options of each of them, whose seeds follow each other. */
 function optionsOf(options: GenerateAllOptions, count: number): GenerateOptions[] {
-  const own: GenerateOptions & Record<string, unknown> = copiedOptions(fn, options);
-  for (const name of alone) {
-    if (own[name] === undefined) continue;
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(own[name])}, expected none: it is an option of generate() alone`,
-    );
-  }
+  const own: GenerateOptions = withoutOptions(fn, options, ofOneGeneration);
   const { seed = drawnSeed() } = own;
   // What is no seed is refused with the other options.
   const seeds = typeof seed === 'number' ? seedsFrom(seed, count) : Array(count).fill(seed);
@@ -144,7 +136,7 @@ export function generateAll(
     );
   }
   const each = optionsOf(options, prompts.length);
-  const requests = prompts.map((prompt, i) => requestOf(state, prompt, each[i] ?? {}));
+  const requests = prompts.map((prompt, i) => requestOf(fn, state, prompt, each[i] ?? {}));
   const reasons = requests.map((): FinishReason | undefined => undefined);
   const seeds = requests.map(({ sampling }) => sampling.seed);
   return generationsOf(fn, tokens(state, requests, reasons), seeds, reasons);

@@ -10,7 +10,8 @@ import { Passes } from './passes.js';
 import { breather, ownSession, readPrompt } from './prompt.js';
 import { type GenerateRequest, requestOf } from './request.js';
 import { Telling } from './telling.js';
-import { fn } from './token-lists.js';
+
+const fn = 'LanguageModel.generate';
 
 async function* tokens(
   state: ModelState,
@@ -95,7 +96,7 @@ export function generate(
   prompt: unknown,
   options: GenerateOptions,
 ): Generation<Token> {
-  const request = requestOf(state, prompt, options);
+  const request = requestOf(fn, state, prompt, options);
   const ending: Ending = {};
   return generationOf(fn, alone(state, request, ending), request.sampling.seed, ending);
 }

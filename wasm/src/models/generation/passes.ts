@@ -13,7 +13,6 @@ import { addressOf, keepOnly, makeRoom, readInto, roomIn, type SessionState } fr
 import { Choices } from './choices.js';
 import type { GenerateRequest, Sampling } from './request.js';
 import { Seen } from './seen.js';
-import { fn } from './token-lists.js';
 
 /** A token and what was likely too, before any of them is a text. */
 export type Chosen = Omit<Token, 'text' | 'topLogprobs' | 'finishReason'> & {
@@ -66,14 +65,14 @@ export class Passes {
   /** Leaves the session as it was before the first pass. */
   forget(): void {
     if (this.isAlive && this.#session.length > this.#before)
-      keepOnly(fn, this.#session, this.#before);
+      keepOnly(this.#request.fn, this.#session, this.#before);
   }
 
   /** Reads tokens. */
   read(ids: Int32Array): void {
     const { ablate } = this.#request.asked.inspect ?? {};
     const { call, fields } = this.#begin(ids, ablate ? { inspect: { ablate } } : {});
-    readInto(fn, this.#session, ids, () => {
+    readInto(this.#request.fn, this.#session, ids, () => {
       call.run('forwardModel', fields());
     });
     this.#read += ids.length;
@@ -84,7 +83,7 @@ export class Passes {
     const { call, places, fields } = this.#begin(ids, this.#request.asked);
     const choice = choiceIn(call, this.#choices.next(this.#seen?.input));
     const slot = call.output('found', [4]);
-    readInto(fn, this.#session, ids, () => {
+    readInto(this.#request.fn, this.#session, ids, () => {
       call.run('generateToken', {
         ...fields(),
         sampling: { ...this.#request.sampling, step: this.#steps },
@@ -101,12 +100,13 @@ export class Passes {
   }
 
   #makeRoom(rows: Input): void {
-    const dropped = makeRoom(fn, this.#session, rows);
+    const dropped = makeRoom(this.#request.fn, this.#session, rows);
     const kept = Math.min(this.#before, this.#session.keep ?? 0);
     if (dropped > 0) this.#before = Math.max(kept, this.#before - dropped);
   }
 
   #begin(ids: Int32Array, asked: SitesAsked) {
+    const { fn } = this.#request;
     const state = this.#state;
     const sessionState = this.#session;
     const { length } = ids;

@@ -15,7 +15,7 @@ import { samplingOf } from '../sampling-options.js';
 import { roomIn, type SessionState, sessionStateOf } from '../session.js';
 import { hasNoTokenizer, tokensOf } from '../text.js';
 import { type ChoiceRules, choiceRulesOf } from './choices.js';
-import { fn, mostStops, tokenListOf } from './token-lists.js';
+import { mostStops, tokenListOf } from './token-lists.js';
 
 const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty'],
@@ -50,6 +50,8 @@ interface Prompt {
 }
 
 export interface GenerateRequest extends Prompt {
+  /** What was called, for messages. */
+  readonly fn: string;
   /** The same prompt, should the session be longer by now. */
   readonly again: () => Prompt;
   /** The length of the session when generate() was called. */
@@ -67,7 +69,7 @@ export interface GenerateRequest extends Prompt {
   readonly signal: AbortSignal | undefined;
 }
 
-function stopsOf(given: unknown): readonly string[] {
+function stopsOf(fn: string, given: unknown): readonly string[] {
   if (given === undefined) return [];
   const list = listOf(fn, 'stop', given, mostStops);
   if (!list?.every((stop): stop is string => typeof stop === 'string' && stop !== '')) {
@@ -81,6 +83,7 @@ function stopsOf(given: unknown): readonly string[] {
 
 /** Tokens that the model, or the session, has room for beside the prompt; the last one need not be read. */
 function roomFor(
+  fn: string,
   state: ModelState,
   sessionState: SessionState | undefined,
   prompt: number,
@@ -97,7 +100,7 @@ function roomFor(
 }
 
 /** In a session with a source a prompt is what the decoder has said, of which a text is no tokens: it would end with the source's end. */
-function checkSaid(prompt: unknown): void {
+function checkSaid(fn: string, prompt: unknown): void {
   if (typeof prompt !== 'string') return;
   throw new QkvError(
     'invalid_argument',
@@ -115,6 +118,7 @@ function commonLength({ held }: SessionState, prompt: Int32Array): number {
 
 /** The tokens of a prompt, for a model and a session as they are now. */
 function promptOf(
+  fn: string,
   state: ModelState,
   from: unknown,
   session: SessionState | undefined,
@@ -122,7 +126,7 @@ function promptOf(
 ): Prompt {
   const { config } = state.spec;
   if (config.encoderLayers > 0) {
-    if (session) checkSaid(from);
+    if (session) checkSaid(fn, from);
     else {
       const { source } = tokensOf(fn, 'prompt', from, state.spec, { plain });
       const prompt = Int32Array.of(config.startToken);
@@ -134,13 +138,15 @@ function promptOf(
   if (session && reuse) {
     const kept = commonLength(session, source);
     const prompt = source.subarray(kept);
-    const room = roomFor(state, session, prompt.length, kept);
+    const room = roomFor(fn, state, session, prompt.length, kept);
     return { prompt, kept, whole: source, most: Math.min(most, room) };
   }
-  return { prompt: source, most: Math.min(most, roomFor(state, session, shape[1])) };
+  return { prompt: source, most: Math.min(most, roomFor(fn, state, session, shape[1])) };
 }
 
+/** A request of `fn`, whose options are those of generate() or some of them. */
 export function requestOf(
+  fn: string,
   state: ModelState,
   given: unknown,
   options: GenerateOptions,
@@ -149,7 +155,7 @@ export function requestOf(
   const { maxTokens, session, signal, plain = false, reuse = false } = taken;
   const { config, tokenizer } = state.spec;
   checkTokenLogits(fn, state.spec);
-  const stops = stopsOf(taken.stop);
+  const stops = stopsOf(fn, taken.stop);
   if (stops.length > 0 && !tokenizer)
     throw hasNoTokenizer(fn, state.spec, 'stop is given', 'stopTokens');
   checkSignal(fn, signal);
@@ -159,18 +165,19 @@ export function requestOf(
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
   const sessionState = session === undefined ? undefined : sessionStateOf(fn, state, session);
   if (sessionState) checkInteger(fn, 'the batch of session', sessionState.batch, 1, 1);
-  const first = promptOf(state, given, sessionState, taken);
+  const first = promptOf(fn, state, given, sessionState, taken);
   const again = typeof given === 'string' ? given : (first.whole ?? first.prompt);
-  const ends = tokenListOf('stopTokens', taken.stopTokens, config.vocabulary) ?? state.spec.ends;
+  const ends =
+    tokenListOf(fn, 'stopTokens', taken.stopTokens, config.vocabulary) ?? state.spec.ends;
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
   const { inspect, read, edit } = taken;
   const places = new PassSites(fn, new Call(state.instance, fn), { inspect, read }, config, pass);
   return {
-    ...first,
-    again: () => promptOf(state, again, sessionState, taken),
+    ...{ ...first, fn },
+    again: () => promptOf(fn, state, again, sessionState, taken),
     sampling: samplingOf(fn, { seed: drawnSeed(), ...taken }),
-    rules: choiceRulesOf(state.spec, taken, ends),
+    rules: choiceRulesOf(fn, state.spec, taken, ends),
     ends,
     asked: { inspect: places.inspect, read: places.read },
     edits: editsOf(fn, edit, config, { ...pass, isOpen: true }),

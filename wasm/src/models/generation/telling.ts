@@ -6,7 +6,6 @@ import type { ModelState } from '../model-state.js';
 import type { Chosen } from './passes.js';
 import type { GenerateRequest } from './request.js';
 import { StreamedText } from './streamed-text.js';
-import { fn } from './token-lists.js';
 
 /** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
 const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Array =>
@@ -20,7 +19,7 @@ export class Telling {
   constructor(state: ModelState, request: GenerateRequest) {
     this.#request = request;
     this.#texts = new StreamedText(
-      fn,
+      request.fn,
       state.spec,
       request.stops,
       saidIn(state, request.whole ?? request.prompt),

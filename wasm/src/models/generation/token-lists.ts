@@ -2,12 +2,12 @@ import { QkvError } from '../../api/errors.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, listOf } from '../../arguments/values.js';
 
-export const fn = 'LanguageModel.generate';
 /** Most texts or tokens that end it. */
 export const mostStops = 1000;
 
 /** A list of tokens of an option, or undefined where it is not given. */
 export function tokenListOf(
+  fn: string,
   name: string,
   given: unknown,
   vocabulary: number,

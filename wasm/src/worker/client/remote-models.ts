@@ -361,7 +361,10 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return generationsOf(fn, tokensOfAll(begun, reasons), seeds, reasons);
   }
 
-  beams(prompt: string | ArrayLike<number>, options?: BeamOptions & CallOptions): Promise<Beam[]> {
+  beams(
+    prompt: string | ArrayLike<number>,
+    options?: InWorkerOptions<BeamOptions> & CallOptions,
+  ): Promise<Beam[]> {
     const manner: Manner = { onAbort: 'stop' };
     return this.call(
       'LanguageModel.beams',
