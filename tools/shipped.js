@@ -26,7 +26,7 @@ export const programs = {
   'thread.js': 1_000,
   'train.js': 12_200,
   'spectra.js': 2_500,
-  'constraints.js': 24_600,
+  'constraints.js': 24_700,
   'worker.js': 19_700,
   'worker-host.js': 5_300,
   'models-host.js': 5_300,

@@ -117,6 +117,54 @@ describe('jsonSchema: documents are judged as ajv does', () => {
   }
 });
 
+describe('jsonSchema: of values that are listed those are written that the other words allow, as ajv does', () => {
+  const values = [
+    ...[null, true, false, 0, 1, 5, 12, -3, 2.5, 1e30, '', 'a', 'ab', 'abc', 'ABC', '😀😀', 'a"b\\', '2024-02-29'],
+    ...['2023-02-29', [], [1], [1, 'a'], [1, 2, 3], ['a', 'b'], [[1], [2]], [null, {}], {}, { a: 1 }, { a: 'x' }],
+    ...[{ a: 1, b: 2 }, { a: 1, c: [1] }, { a: { a: { a: 1 } } }, { a: { a: 'x' } }, { ['__proto__']: 1 }],
+  ];
+  const tree = { type: 'object', properties: { a: { anyOf: [{ type: 'integer' }, { $ref: '#/$defs/tree' }] } }, required: ['a'] };
+  for (const words of [
+    { minLength: 2 },
+    { maxLength: 2, pattern: 'b$' },
+    { pattern: '^[a-z"]+', minLength: 1 },
+    { format: 'date', type: 'string' },
+    { minimum: 1, exclusiveMaximum: 12 },
+    { exclusiveMinimum: -3, maximum: 5, type: ['integer', 'array', 'null'] },
+    { type: 'number', minimum: 2 },
+    { items: { type: 'integer' }, minItems: 1 },
+    { prefixItems: [{ const: 1 }], items: { type: 'string' } },
+    { maxItems: 1, items: false },
+    { properties: { a: { type: 'integer' } }, required: ['a'] },
+    { properties: { a: true, b: { const: 3 } }, type: 'object' },
+    { properties: { a: true }, additionalProperties: { type: 'array' }, type: 'object' },
+    { required: ['a', 'b'], type: ['object', 'string'] },
+    { additionalProperties: false, properties: { ['__proto__']: { minimum: 2 } } },
+    { anyOf: [{ type: 'string', maxLength: 1 }, { type: 'array', minItems: 2 }] },
+    { oneOf: [{ minimum: 1 }, { type: ['integer', 'string'] }] },
+    { allOf: [{ pattern: 'a' }, { pattern: 'b' }, { minimum: 0 }] },
+    { const: 'ab', minLength: 1 },
+    { const: { a: 1, b: 2 }, required: ['b'] },
+    { $defs: { tree }, $ref: '#/$defs/tree' },
+    { $defs: { short: { maxLength: 1 } }, allOf: [{ $ref: '#/$defs/short' }], type: 'string' },
+    { type: 'array', items: { enum: values, minimum: 2, type: ['number', 'string'], maxLength: 1 }, minItems: 1 },
+  ]) {
+    test(JSON.stringify(words), () => {
+      const isOuter = !words.items?.enum;
+      const schema = isOuter ? { ...words, enum: values } : words;
+      const judge = judgeOf(schema);
+      const accepts = acceptorOf(jsonSchema(schema));
+      const all = isOuter ? values : values.map((value) => [value]);
+      let count = 0;
+      for (const value of all) {
+        assert.equal(accepts(spaced(value)), judge(value), spaced(value));
+        count += judge(value);
+      }
+      assert.ok(count > 0 && count < all.length, `${count}`);
+    });
+  }
+}); // prettier-ignore
+
 describe('jsonSchema: what is written of what a schema allows', () => {
   const object = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'null' } }, required: ['b'] };
   for (const [schema, yes, no, options] of [
@@ -137,6 +185,7 @@ describe('jsonSchema: what is written of what a schema allows', () => {
     [{ minimum: 3 }, ['3'], ['"a"', '2']],
     [{ type: 'object' }, ['{}', '{"x": 1}'], ['[]']],
     [{ type: 'object', additionalProperties: false }, ['{}'], ['{"x": 1}']],
+    [{ const: { b: 1, a: 2 }, enum: [1, { a: 2, b: 1 }] }, ['{"b": 1, "a": 2}'], ['1', '{"a": 2, "b": 1}']],
     [{ const: { a: [1, 2] } }, ['{"a": [1, 2]}'], ['{"a":[1,2]}']],
     // One wants what the other refuses, so both never hold.
     [{ oneOf: [{ type: 'object', properties: { a: { const: 1 } }, required: ['a'], additionalProperties: true }, { type: 'object', properties: { b: { const: 2 } }, additionalProperties: false }] }, ['{"a": 1}', '{"b": 2}', '{}', '{"a": 1, "c": 0}'], ['{"a": 2}', '{"b": 2, "c": 0}']],
@@ -186,7 +235,13 @@ describe('jsonSchema: refused', () => {
     ['allOf of alternatives', { anyOf: [string], allOf: [{ anyOf: [{ const: 1 }] }] }, 'unsupported', 'two different anyOf'],
     ['allOf that shuts out', { allOf: [{ properties: { a: true }, additionalProperties: false }, { properties: { b: true } }] }, 'unsupported', 'additionalProperties', '"b"'],
     ['allOf of elements', { allOf: [{ items: string }, { prefixItems: [string], items: { const: 1 } }] }, 'unsupported', 'two different items'],
-    ['words beside values', { enum: ['a'], minLength: 3 }, 'unsupported', 'minLength beside values'],
+    ['words beside values that leave nothing', { enum: ['a'], minLength: 3 }, 'invalid_argument', 'allows no text'],
+    ['a word that is not known beside values', { enum: [4], multipleOf: 2 }, 'unsupported', '"multipleOf" at #'],
+    ['one of a schema beside values', { enum: [{ a: 1 }], properties: { a: { not: true } } }, 'unsupported', '"not" at #/properties/a'],
+    ['elements beside values that are none', { enum: [[1]], items: 3 }, 'invalid_argument', '3 at #/items', 'a schema'],
+    ['a limit beside values that is none', { enum: [4], minimum: 'x' }, 'invalid_argument', '"x" at #/minimum'],
+    ['a format beside values', { enum: ['a'], format: 'email' }, 'unsupported', 'the format "email" at #/format'],
+    ['references to each other beside values', { ...loop, enum: [1] }, 'unsupported', 'references that lead to each other'],
     ['too many elements', { type: 'array', maxItems: 20_000 }, 'unsupported', 'maxItems of 20000'],
     ['a string that is too long', { type: 'string', maxLength: 1_000_000 }, 'unsupported', 'maxLength or minLength at #', 'more than 100000 states'],
     ['a lookahead', below({ pattern: '(?=a)' }), 'unsupported', '#/properties/a/pattern', 'a lookahead', 'position 0'],

@@ -12,6 +12,19 @@ export type Automaton = readonly State[];
 /** Most states of one automaton. More are refused: a number in braces of a pattern can ask for any. */
 export const mostStates = 100_000;
 
+/** Whether a deterministic automaton without calls takes these bytes. */
+export function acceptsBytes(automaton: Automaton, bytes: Uint8Array): boolean {
+  let at: number | undefined = 0;
+  for (const byte of bytes) {
+    const edge: readonly number[] | undefined = automaton[at]?.edges.find(
+      ([low, high]) => low <= byte && byte <= high,
+    );
+    if (edge === undefined) return false;
+    at = edge[2] ?? 0;
+  }
+  return automaton[at]?.isEnd ?? false;
+}
+
 /** Thrown where an automaton would be too large, for whoever can say what asked for it. */
 export class TooLarge extends Error {}
 

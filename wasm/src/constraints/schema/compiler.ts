@@ -6,6 +6,7 @@ import { call, choice, type Expression, literal, nothing } from '../expression.j
 import { guarded } from '../guarded.js';
 import type { Rules } from '../rules.js';
 import { Disjoint, valuesOf } from './disjoint.js';
+import { Listed } from './listed.js';
 import { Schemas } from './merged.js';
 import { numbersOf } from './numbers.js';
 import {
@@ -15,6 +16,7 @@ import {
   isSchema,
   type Json,
   type JsonObject,
+  pick,
   refuse,
   type Schema,
   schemasIn,
@@ -24,33 +26,22 @@ import {
 } from './reading.js';
 import { otherStrings, stringsOf } from './strings.js';
 import { arrayOf, known, objectOf, type Spacing } from './structures.js';
-import {
-  assertionsOf,
-  checkWords,
-  isFree,
-  isOf,
-  type Type,
-  typeOfValue,
-  types,
-  typesOf,
-} from './words.js';
+import { assertionsOf, checkWords, isFree, type Type, types, typesOf } from './words.js';
 
 /** Elements of an array that are counted, at most. */
 const mostElements = 10_000;
 
-/** Those of some words that are there. */
-const pick = (words: JsonObject, ...names: readonly string[]): JsonObject =>
-  Object.fromEntries(names.flatMap((name) => (name in words ? [[name, words[name] as Json]] : [])));
-
 export class Compiler {
   readonly #schemas: Schemas;
   readonly #disjoint: Disjoint;
+  readonly #listed: Listed;
   readonly #rules: Rules;
   readonly #spacing: Spacing;
 
   constructor(root: Schema, rules: Rules, spacing: Spacing) {
     this.#schemas = new Schemas(root);
     this.#disjoint = new Disjoint(this.#schemas);
+    this.#listed = new Listed(this.#schemas);
     this.#rules = rules;
     this.#spacing = spacing;
   }
@@ -61,12 +52,12 @@ export class Compiler {
     if (schema === true) return this.#typed(types, {}, path);
     checkWords(schema, path);
     if (isFree(schema)) return this.#typed(types, {}, path);
-    if ('$ref' in schema || 'allOf' in schema) return this.#joined(schema, path);
-    const word = ['anyOf', 'oneOf'].find((each) => each in schema);
-    if (word !== undefined) return this.#alternatives(schema, word, path);
     const values = valuesOf(schema);
     if (values) return this.#values(schema, values, path);
     if ('enum' in schema) return wrong(below(path, 'enum'), schema['enum'], 'a list of values');
+    if ('$ref' in schema || 'allOf' in schema) return this.#joined(schema, path);
+    const word = ['anyOf', 'oneOf'].find((each) => each in schema);
+    if (word !== undefined) return this.#alternatives(schema, word, path);
     return this.#typed(typesOf(schema, path) ?? types, schema, path);
   }
 
@@ -121,20 +112,9 @@ export class Compiler {
     });
   }
 
-  /** Values that are listed, as far as they have the type. */
+  /** Values that are listed, as far as the other words allow them. */
   #values(schema: JsonObject, values: readonly Json[], path: string): Expression {
-    const more = Object.keys(assertionsOf(schema, 'type', 'enum', 'const'));
-    if (more.length > 0)
-      refuse(`${more[0] ?? ''} beside values that are listed`, path, 'the values alone, and type');
-    const { enum: list } = schema;
-    const said = schema['type'] === undefined ? undefined : typesOf(pick(schema, 'type'), path);
-    const texts = Array.isArray(list)
-      ? new Set(list.map((each) => JSON.stringify(each)))
-      : undefined;
-    const kept = values.filter((value) => {
-      const isListed = texts?.has(JSON.stringify(value)) ?? true;
-      return isListed && (said?.some((type) => isOf(typeOfValue(value), type)) ?? true);
-    });
+    const kept = values.filter((value) => this.#listed.allows(value, schema, path));
     return choice(kept.map((value) => known(this.#spacing, value)));
   }
 

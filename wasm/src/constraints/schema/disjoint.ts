@@ -7,6 +7,7 @@ import {
   type Schema,
   schemasIn,
   schemasOf,
+  textOf,
   textsOf,
 } from './reading.js';
 import type { Schemas } from './merged.js';
@@ -54,8 +55,8 @@ export class Disjoint {
     if (common.length === 0) return true;
     const [values, others] = [valuesOf(left), valuesOf(right)];
     if (values && others) {
-      const texts = new Set(others.map((each) => JSON.stringify(each)));
-      return !values.some((each) => texts.has(JSON.stringify(each)));
+      const texts = new Set(others.map(textOf));
+      return !values.some((each) => texts.has(textOf(each)));
     }
     const [some, more] = [alternatives(left), alternatives(right)];
     if (some?.every((each) => this.are(each, right, path, depth + 1))) return true;

@@ -9,6 +9,7 @@ import {
   refuse,
   type Schema,
   schemasIn,
+  textOf,
   wrong,
 } from './reading.js';
 import { assertionsOf, checkWords, isOf, saidTypes } from './words.js';
@@ -16,8 +17,7 @@ import { assertionsOf, checkWords, isOf, saidTypes } from './words.js';
 /** References in references, at most. */
 const deepest = 64;
 
-const same = (a: Json | undefined, b: Json | undefined): boolean =>
-  JSON.stringify(a) === JSON.stringify(b);
+const same = (a: Json | undefined, b: Json | undefined): boolean => textOf(a) === textOf(b);
 
 /** The names of `properties`. */
 const namesIn = ({ properties }: JsonObject): string[] => Object.keys(properties ?? {});

@@ -165,10 +165,15 @@ function limitIn(
   return closed === undefined ? undefined : { value: closed, isOpen: false };
 }
 
+/** The limits of a schema's numbers. */
+export const limitsOf = (words: JsonObject, path: string) => ({
+  low: limitIn(words, ['minimum', 'exclusiveMinimum'], path, (a, b) => a > b),
+  high: limitIn(words, ['maximum', 'exclusiveMaximum'], path, (a, b) => a < b),
+});
+
 /** Numbers, or whole numbers, within the limits of a schema. */
 export function numbersOf(words: JsonObject, isInteger: boolean, path: string): Expression {
-  const low = limitIn(words, ['minimum', 'exclusiveMinimum'], path, (a, b) => a > b);
-  const high = limitIn(words, ['maximum', 'exclusiveMaximum'], path, (a, b) => a < b);
+  const { low, high } = limitsOf(words, path);
   if (!low && !high) return isInteger ? anyInteger : anyNumber;
   const zero = limitOf(0, false);
   const parts: Expression[] = [];

@@ -16,6 +16,18 @@ export const isSchema = (value: Json | undefined): value is Schema =>
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Those of some words that are there. */
+export const pick = (words: JsonObject, ...names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.flatMap((name) => (name in words ? [[name, words[name] as Json]] : [])));
+
+/** A text that equal values have in common: of objects the order of properties does not matter. */
+export const textOf = (value: Json | undefined): string =>
+  JSON.stringify(value, (_, part: Json) =>
+    isJsonObject(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+
 /** A schema that cannot be obeyed. */
 export function refuse(what: string, path: string, expected: string): never {
   throw new QkvError(
