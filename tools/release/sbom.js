@@ -48,7 +48,7 @@ const locked = (name) =>
 const compiledIn = () => [
   {
     ...{ name: 'xsimd', version: xsimdVersion(), license: 'BSD-3-Clause' },
-    ...{ purl: 'pkg:github/xtensor-stack/xsimd', in: 'every .wasm' },
+    ...{ purl: 'pkg:github/xtensor-stack/xsimd', in: 'every .wasm but that of spectra' },
   },
   {
     ...{ name: 'Eigen', version: eigenVersion(), license: 'MPL-2.0' },
