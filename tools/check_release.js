@@ -43,8 +43,12 @@ export function problemsOf(root) {
   const json = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
   const { version } = json('package.json');
   const problems = problemsOfDist(join(root, 'dist'), version);
-  if (!readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split('\n').includes(`## ${version}`)) {
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  if (!changelog.split('\n').includes(`## ${version}`)) {
     problems.push(`CHANGELOG.md has no section "## ${version}"`);
+  }
+  if (changelog.includes('<!-- sizes -->')) {
+    problems.push('CHANGELOG.md has no sizes yet: run npm run sizes');
   }
   const lock = json('package-lock.json');
   if (lock.version !== version || lock.packages[''].version !== version) {

@@ -1,4 +1,4 @@
-// npm run sizes: writes what the files that ship weigh into the table of the guide to the package. Whole kB (1000 bytes),
+// npm run sizes: writes what the files that ship weigh into the table of the guide to the package, and after a new version into its notes. Whole kB (1000 bytes),
 // because another compiler's .wasm differs by some bytes; a test tells when a number is off by more.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,6 +61,25 @@ export function between(markdown) {
   return { before: parts[0], table: inner[0], after: inner[1] };
 }
 
+/** Stands in the newest section of CHANGELOG.md for a table, until this tool writes it, for good. */
+export const MARK = '<!-- sizes -->';
+
+/** What a program downloads, as a table. */
+export function downloadsTable(sizes, tarballBytes) {
+  const rows = Object.entries(downloads(sizes)).map(([entry, bytes]) => [
+    `\`${entry}\``,
+    String(Math.ceil(bytes / 1000)),
+  ]);
+  return [
+    ['a program of', 'downloads at most, kB with gzip'],
+    ['---', '--:'],
+    ...rows,
+    ['the npm tarball', kilobytes(tarballBytes)],
+  ]
+    .map(row)
+    .join('\n');
+}
+
 /** The table of these files and of the tarball. */
 export function sizesTable(sizes, tarballBytes) {
   return [
@@ -80,8 +99,14 @@ export function withSizes(markdown, sizes, tarballBytes) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const file = join(root, sizesGuide);
-  const made = withSizes(readFileSync(file, 'utf8'), measure(), await tarballSize());
-  writeFileSync(file, made);
-  console.log(between(made).table.trim());
+  const [sizes, tarballBytes] = [measure(), await tarballSize()];
+  const rewrite = (path, change) => {
+    const file = join(root, path);
+    const made = change(readFileSync(file, 'utf8'));
+    writeFileSync(file, made);
+    return made;
+  };
+  const guide = rewrite(sizesGuide, (markdown) => withSizes(markdown, sizes, tarballBytes));
+  rewrite('CHANGELOG.md', (log) => log.replace(MARK, () => downloadsTable(sizes, tarballBytes)));
+  console.log(between(guide).table.trim());
 }

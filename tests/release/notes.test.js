@@ -1,5 +1,5 @@
 // @build any
-// The notes of a release: what a person wrote, the changesets that it does not cover, and a table of sizes.
+// The notes of a release: what a person wrote, and the changesets that it does not cover.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NOTES, pending, readNotes, sectionOf, withSection } from '../../tools/release/version.js';
@@ -18,21 +18,21 @@ test('notes: they cover changesets that are there, and say what breaks', () => {
   assert.match(notes.body, /^### What breaks, and how to move$/m);
 });
 
-test('notes: a section has them, the table, and every changeset that they do not cover', () => {
+test('notes: a section has them, and every changeset that they do not cover', () => {
   const written = '<!--\nhow\ncovers: one\n  two\n-->\n\nGood news.\n\n<!-- sizes -->\n\n### More\n\n- x\n';
   const read = readNotes(written);
   assert.deepEqual(read.covers, ['one', 'two']);
   const changesets = { one: 'First.', late: 'A late\none.\n\nWith more.', two: 'Second.' };
   assert.equal(
-    sectionOf('1.2.0', read, changesets, '| table |'),
-    '## 1.2.0\n\nGood news.\n\n| table |\n\n### More\n\n- x\n\n### Also\n\n- A late\n  one.\n\n  With more.',
+    sectionOf('1.2.0', read, changesets),
+    '## 1.2.0\n\nGood news.\n\n<!-- sizes -->\n\n### More\n\n- x\n\n### Also\n\n- A late\n  one.\n\n  With more.',
   );
 }); // prettier-ignore
 
 test('notes: without any, a section is the list of changesets', () => {
   const none = readNotes('<!--\nhow\ncovers:\n-->\n');
   assert.deepEqual(none, { covers: [], body: '' });
-  assert.equal(sectionOf('1.2.0', none, { one: 'First.' }, ''), '## 1.2.0\n\n- First.');
+  assert.equal(sectionOf('1.2.0', none, { one: 'First.' }), '## 1.2.0\n\n- First.');
 });
 
 test('notes: the newest section of a changelog is replaced, and no other', () => {

@@ -76,6 +76,10 @@ describe('release: the check before packing', () => {
       () => write('CHANGELOG.md', '# qkv\n\n## 0.0.1\n'),
       'CHANGELOG.md has no section',
     ],
+    'a changelog without sizes': [
+      () => write('CHANGELOG.md', `${read('CHANGELOG.md')}\n<!-- sizes -->\n`),
+      'CHANGELOG.md has no sizes yet',
+    ],
     'a lock file of another version': [
       () => edit('package-lock.json', (lock) => (lock.version = other)),
       `package-lock.json is of ${other}`,

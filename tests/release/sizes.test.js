@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import {
   between,
   downloads,
+  downloadsTable,
   measure,
   sizesGuide,
   tarballSize,
@@ -95,4 +96,12 @@ test('bundlers: the files to copy for workers and threads, and those of a downlo
   const [, first] = /^\| download \| (.*), then one \.wasm file \|/m.exec(guide);
   const loaded = Array.from(first.matchAll(/`([\w-]+\.js)`/g), ([, name]) => name);
   assert.deepEqual(loaded.sort(), [...withImports('index.js')].sort());
+});
+
+test('sizes: the notes of a version say what a program of each entry downloads', () => {
+  const table = downloadsTable(sizes, tarball);
+  for (const [entry, kB] of Object.entries(most)) {
+    assert.ok(table.includes(`| \`${entry}\` | ${Math.ceil(kB)} |`), table);
+  }
+  assert.ok(table.endsWith(`| the npm tarball | ${Math.round(tarball / 1000)} |`), table);
 });

@@ -67,13 +67,13 @@ async function release(clone) {
   const build = () => run(node, ['tools/build.js', 'wasm', 'package'], 30);
 
   await step('tools: tools/bootstrap start', () => run('tools/bootstrap', ['start'], 30), lastLines(1));
-  await step('build: the package, for the table of sizes', build);
   if (json('package.json').repository.url.includes('OWNER')) {
     const set = ['tools/release/addresses.js', '--owner', SOMEBODY];
     await step(`addresses: none are set, ${SOMEBODY} stands for the owner`, () => script(...set));
   }
   await step('version: npm run release:version', () => script('tools/release/version.js'), output);
   await step('build: the package of the new version', build);
+  await step('sizes: npm run sizes', () => script('tools/sizes.js'));
   const { version, repository } = json('package.json');
   const owned = repository.url.replace('git+https://github.com/', '').replace('.git', '');
   const asked = ['--tag', `v${version}`, '--repository', owned];

@@ -1,18 +1,16 @@
 // npm run release:version: raises the version and writes what everybody reads of it. changesets decides the number and takes the files
 // of .changeset away; the section of CHANGELOG.md is made of tools/release/notes.md, which a person edits, and of the changesets
-// that it does not cover. Needs a build, for the table of sizes.
+// that it does not cover. `npm run sizes` writes its table of sizes, after a build.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '../run.js';
-import { downloads, measure, tarballSize } from '../sizes.js';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const write = (path, content) => writeFileSync(join(root, path), content);
 
 export const NOTES = 'tools/release/notes.md';
-const SIZES = '<!-- sizes -->';
 
 /** Files with the version that they ask for, besides package.json and its lock. */
 const asking = {
@@ -28,7 +26,7 @@ const asking = {
 /** The head of the notes, which says how they are made. */
 const headOf = (covers) => `<!--
 The notes of the next release, edited by a person from the files of .changeset. \`npm run release:version\` puts them into CHANGELOG.md under the
-new version, with a table of sizes in place of its mark, adds every changeset that is not named here under "Also", and empties this file.
+new version, adds every changeset that is not named here under "Also", and empties this file. \`npm run sizes\` puts a table in place of its mark.
 covers:${covers.map((name) => ` ${name}`).join('')}
 -->
 `;
@@ -54,26 +52,13 @@ export function pending(folder = join(root, '.changeset')) {
 /** A paragraph as an item of a list. */
 const item = (text) => `- ${text.replaceAll('\n', '\n  ').replaceAll(/^ +$/gm, '')}`;
 
-/** What a program downloads, as a table. */
-export function downloadsTable(sizes, tarballBytes) {
-  const rows = Object.entries(downloads(sizes)).map(
-    ([entry, bytes]) => `| \`${entry}\` | ${Math.ceil(bytes / 1000)} |`,
-  );
-  return [
-    '| a program of | downloads at most, kB with gzip |',
-    '| --- | --: |',
-    ...rows,
-    `| the npm tarball | ${Math.round(tarballBytes / 1000)} |`,
-  ].join('\n');
-}
-
 /** The section of a version in the changelog. */
-export function sectionOf(version, notes, changesets, table) {
+export function sectionOf(version, notes, changesets) {
   const others = Object.entries(changesets).filter(([name]) => !notes.covers.includes(name));
   const also = others.map(([, text]) => item(text)).join('\n');
   return [
     `## ${version}`,
-    ...(notes.body === '' ? [] : [notes.body.replace(SIZES, () => table)]),
+    ...(notes.body === '' ? [] : [notes.body]),
     ...(also === '' ? [] : [notes.body === '' ? also : `### Also\n\n${also}`]),
   ].join('\n\n');
 }
@@ -106,12 +91,11 @@ function raiseTexts(versions) {
 async function main() {
   const [notes, changesets] = [readNotes(read(NOTES)), pending()];
   if (Object.keys(changesets).length === 0) throw new Error('.changeset has nothing to release');
-  const table = downloadsTable(measure(), await tarballSize());
   const versionOf = () => JSON.parse(read('package.json')).version;
   const from = versionOf();
   await must(process.execPath, ['tests/release/tools.js', '@changesets/cli/bin.js', 'version']);
   const to = versionOf();
-  write('CHANGELOG.md', withSection(read('CHANGELOG.md'), sectionOf(to, notes, changesets, table)));
+  write('CHANGELOG.md', withSection(read('CHANGELOG.md'), sectionOf(to, notes, changesets)));
   write(NOTES, headOf([]));
   raiseTexts({ from: partsOf(from), to: partsOf(to) });
   await must(process.execPath, ['tools/release/addresses.js']);
