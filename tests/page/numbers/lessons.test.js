@@ -153,6 +153,9 @@ test('lessons: every chapter has one, in the order of the chapters, and all are 
       );
       en.steps[i].exercises.forEach((exercise, e) => {
         const other = zh.steps[i].exercises[e];
+        // A number may be off by a half of its last digit, or 2 % of it, and not by what another number is.
+        const { value, off } = plan.steps[i].exercises[e];
+        if (value !== undefined) assert.ok(off <= 0.02 * value, `${plan.name} ${i} ${e}: off by ${off}`); // prettier-ignore
         assert.equal(exercise.choices?.length, other.choices?.length, `${plan.name} ${i} ${e}`);
         if (exercise.choices) {
           const at = plan.steps[i].exercises[e].right ?? exercise.right;

@@ -294,6 +294,9 @@ describe('microscope: the page', () => {
     assert.deepEqual([count, bars[0].layer], [71, 71]);
     // −0 + 1 − 2 + … − 70
     assert.equal(value, -35);
+    // As many as there is room for have a bar each.
+    const some = parts.barsOf({ parts: many.slice(0, 30) });
+    assert.deepEqual([some.length, some.at(-1).count], [30, 1]);
   });
 
   test('cuts are put back, and an edge stays within the prompt and the mask', () => {
