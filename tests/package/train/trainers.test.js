@@ -199,6 +199,11 @@ describe('languageModel', () => {
     const alone = model.forward(ids, { batch: 2, inspect: { layers: [1], weights: true } });
     expectSame(alone.layers.get(1).weights.data, weights.data);
     assert.deepEqual(Object.keys(alone.layers.get(1)), ['weights']);
+    const last = model.forward(ids, { batch: 2, rows: 'last', inspect: { entropy: true } });
+    assert.deepEqual(last.logits.shape, [2, 1, 12]);
+    expectSame(last.logits.data, Float32Array.from([8, 17].flatMap((t) => [...logits.data.slice(12 * t, 12 * (t + 1))]))); // prettier-ignore
+    assert.deepEqual(last.layers.get(0).entropy.shape, [2, 4, 9], 'of all tokens');
+    expectSame(model.forward(ids, { batch: 2, rows: 'all' }).logits.data, logits.data);
     // What each next token costs.
     const costs = ids.flatMap((id, at) => {
       if (at % 9 === 0) return [];
@@ -415,6 +420,8 @@ describe('Trainer', () => {
       [{ inspect: { weights: 1 } }, 'invalid_argument', 'inspect.weights is 1'],
       [{ keyLengths: null }, 'invalid_argument', 'keyLengths is null'],
       [{ batch: null }, 'invalid_argument', 'batch is null'],
+      [{ rows: 'first' }, 'invalid_argument', `rows is "first", expected 'all' or 'last'`],
+      [{ rows: null }, 'invalid_argument', 'rows is null'],
     ]) {
       const call = () => trainer.model.forward([1, 2, 3], options);
       expectThrows(call, 'TrainedModel.forward', code, says);

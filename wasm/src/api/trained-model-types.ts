@@ -23,7 +23,7 @@ export interface TrainedInspect {
 
 /** What a {@link TrainedModel} answers. */
 export interface TrainedOutput {
-  /** Of the token after each, [batch, T, vocabulary]. */
+  /** Of the token after each, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. */
   logits: OwnedArray<Shape3>;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;
@@ -33,6 +33,8 @@ export interface TrainedOutput {
 export interface TrainedForwardOptions {
   /** Rows of ids. Default 1. */
   batch?: number | undefined;
+  /** Logits after all tokens, or after the last of each row alone. Default `'all'`. */
+  rows?: 'all' | 'last' | undefined;
   /** Tokens of each row that are read, [batch]; default all. */
   keyLengths?: ArrayLike<number> | undefined;
   /** The type of each token, [batch, T], of a model with `tokenTypes`; default 0. */

@@ -18,10 +18,10 @@ import type {
   Trainer,
   TrainerOptions,
 } from '../api/trainer-types.js';
-import type { Shape3 } from '../api/types.js';
-import { checkInteger, mostInt } from '../arguments/numbers.js';
+import type { OwnedArray, Shape3 } from '../api/types.js';
+import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
-import { takeOptions } from '../arguments/values.js';
+import { newFloats, takeOptions } from '../arguments/values.js';
 import { type Config, configFields, resolveConfig } from '../language/config.js';
 import { Readings } from '../language/readings.js';
 import { checkRows, checkWhole, found, optionalWhole, take } from '../language/rows.js';
@@ -88,6 +88,19 @@ function batchFields(fn: string, call: Call, given: LanguageBatch): Group<'train
   };
 }
 
+const forwardNames = ['batch', 'rows', 'keyLengths', 'tokenTypes', 'inspect'] as const;
+
+/** The last row of each of the batch, [batch, 1, width] of [batch, T, width]. */
+function lastRows({ data, shape }: OwnedArray<Shape3>): OwnedArray<Shape3> {
+  const [batch, length, width] = shape;
+  const last = newFloats('TrainedModel.forward', batch * width);
+  for (let b = 0; b < batch; b += 1) {
+    const end = (b + 1) * length * width;
+    last.set(data.subarray(end - width, end), b * width);
+  }
+  return { data: last, shape: [batch, 1, width] };
+}
+
 class TrainedLanguageModel implements TrainedModel {
   declare readonly config: Config;
   declare readonly parameterCount: number;
@@ -111,13 +124,10 @@ class TrainedLanguageModel implements TrainedModel {
   ): TrainedOutputOf<O>;
   forward(ids: ArrayLike<number>, given: TrainedForwardOptions = {}): TrainedOutput {
     const fn = 'TrainedModel.forward';
-    const {
-      batch = 1,
-      keyLengths,
-      tokenTypes,
-      inspect,
-    } = takeOptions(fn, 'options', given, ['batch', 'keyLengths', 'tokenTypes', 'inspect']);
+    const taken = takeOptions(fn, 'options', given, forwardNames);
+    const { batch = 1, keyLengths, tokenTypes, inspect, rows: which = 'all' } = taken;
     checkInteger(fn, 'batch', batch, 1, mostInt);
+    checkChoice(fn, 'rows', which, ['all', 'last']);
     const rows = checkRows(fn, 'ids', ids, batch);
     const call = new Call(this.#state.instance, fn);
     const [, length] = rows.shape;
@@ -132,7 +142,11 @@ class TrainedLanguageModel implements TrainedModel {
       tokenTypes: call.input(typesOf(fn, tokenTypes, rows.shape), rows.shape),
       trainer: this.#state.live(fn),
     });
-    return { logits: take<Shape3>(call, logits), ...(readings && { layers: readings.read(call) }) };
+    const all = take<Shape3>(call, logits);
+    return {
+      logits: which === 'last' ? lastRows(all) : all,
+      ...(readings && { layers: readings.read(call) }),
+    };
   }
 
   gradients<R extends readonly GradientRead[]>(
