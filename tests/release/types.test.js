@@ -86,7 +86,7 @@ const ofRunning = `${ofModels} ${ofReadings} Activated Alternative AttributeOpti
   KeptFile KeptFormat LanguageModel LanguageModelMicroscope LensOptions LoadOptions LossOptions ModelCache ModelCacheOptions
   ModelOutput Neighbour NormWeightsOptions OutputOf Progress RequestHeaders SampledOf SampledToken SamplingOptions ScoreOptions Scores
   Session SessionOf SessionOptions SessionShift Source SweepOptions SweepProgress TextProgress Token TokenLogits TokenOf TokenOfAll
-  TokenPair TokenProbability Tokenizer TokenizerJson WeightFormat`;
+  TokenPair TokenProbability Tokenizer TokenizerJson WeightFormat SavedTokenizer`;
 /** Types of trainers, of qkv/train and qkv/worker. */
 const ofTraining = `${ofModels} ${ofReadings} AdaptedMap AttributionPatchingOptions Batch EvaluationResult FineTuneOptions GradientRead
   GradientSite GradientsOptions LanguageBatch LanguageModelTrainers LearningRateSchedule LogitGradients LogitModel LoraOptions

@@ -1,7 +1,7 @@
 // The types of qkv/train, checked by the compiler alone: every option, what functions return, and misuse that is refused.
 import type { AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
 import { init, QkvError } from 'qkv/train';
-import type { LanguageModel } from 'qkv/models';
+import type { LanguageModel, Tokenizer } from 'qkv/models';
 import type { GruWeights, LoraOptions, Seq2Seq, Seq2SeqConfig, TrainedModel, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
 import { every } from './same.js';
 
@@ -108,6 +108,13 @@ const lora = every<LoraOptions>()({
 });
 const tuned: Trainer<TrainedModel> = engine.languageModel.from(loaded, { lora, seed: 1 });
 export const whole: Uint8Array = tuned.save({ merged: true });
+declare const tokenizer: Tokenizer;
+tuned.save({ tokenizer, chatTemplate: '' });
+tuned.save({ tokenizer: { type: 'characters', tokens: ['a'] } });
+tuned.save({ tokenizer: { model: {} } });
+// @ts-expect-error no such kind
+tuned.save({ tokenizer: { type: 'words', tokens: [] } });
+export const fromFile: Trainer<TrainedModel> = engine.languageModel.fromFile(whole, { seed: 1 });
 // @ts-expect-error no such map
 engine.languageModel.from(loaded, { lora: { maps: ['wx'] } });
 // @ts-expect-error a config is no model

@@ -2,7 +2,7 @@
 // Trainers in workers: every method does what it does on this thread, bit for bit, and refuses what cannot be.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { load } from 'qkv/models';
+import { charactersTokenizer, load } from 'qkv/models';
 import { init as here } from 'qkv/train';
 import { init } from 'qkv/worker';
 import { expectRejects } from '../../support/js/check.js';
@@ -253,6 +253,23 @@ describe('worker: a trainer that is refused', () => {
     );
     await close();
   });
+});
+
+test('worker: a file with a tokenizer goes on in a worker, bit for bit', async () => {
+  const near = local.languageModel(config, how);
+  near.step(batchOf(1));
+  const tokenizer = charactersTokenizer(Array.from('abcdefghijk'));
+  const file = near.save({ optimizer: true, tokenizer });
+  const far = await engine.languageModel.fromFile(file, how);
+  assert.equal(far.steps, 1);
+  await expectAlike(far.save({ optimizer: true }), file);
+  await expectAlike(far.step(batchOf(2)), near.step(batchOf(2)));
+  const plain = await engine.languageModel(config, how);
+  await plain.load(file);
+  await expectAlike(plain.save({ optimizer: true, tokenizer }), file);
+  await expectRejects(engine.languageModel.fromFile(Uint8Array.of(1)), 'languageModel.fromFile', 'invalid_argument', 'bytes are 1'); // prettier-ignore
+  await Promise.all([far.dispose(), plain.dispose()]);
+  near.dispose();
 });
 
 test('worker: a worker of yours trains with init of qkv/train', async () => {

@@ -100,7 +100,33 @@ export interface Tokenizer {
   encodePair?(first: string, second: string, most?: number): TokenPair;
   /** The token that stands for one that is to be filled in, as [MASK]. Tokenizers out of files have it where there is one. */
   readonly mask?: number | undefined;
+  /**
+   * What it is made of, for files that keep it. Tokenizers out of GGUF files have it, those of {@link charactersTokenizer}, and those out of
+   * files of ours.
+   */
+  toJSON?(): SavedTokenizer;
 }
+
+/** What a file of ours keeps of a tokenizer, of which `load` makes it again. */
+export type SavedTokenizer =
+  | {
+      /** Each token is a letter, or the text of one or more letters, of which the longest is taken. */
+      readonly type: 'characters' | 'pieces';
+      /** By their numbers. */
+      readonly tokens: readonly string[];
+    }
+  | {
+      /** The file of the hub. */
+      readonly type: 'tokenizer.json';
+      /** The file, parsed. */
+      readonly json: TokenizerJson;
+    }
+  | {
+      /** What a GGUF file says. */
+      readonly type: 'gguf';
+      /** Its metadata, below `tokenizer.ggml.`. */
+      readonly metadata: Readonly<Record<string, unknown>>;
+    };
 
 /** Two texts as tokens. */
 export interface TokenPair {

@@ -1,5 +1,5 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { LanguageModel } from './model-types.js';
+import type { LanguageModel, SavedTokenizer, Tokenizer, TokenizerJson } from './model-types.js';
 import type { Shape4 } from './option-types.js';
 import type { TrainedModel } from './trained-model-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
@@ -120,6 +120,13 @@ export interface LanguageModelTrainers {
    * for maps that the model lacks, `out_of_memory`, `disposed`
    */
   from(model: LanguageModel, options?: FineTuneOptions): Trainer<TrainedModel>;
+  /**
+   * What trains a model further of which `save` made a file: the config is in it, and the state of the optimizer if it was asked for.
+   *
+   * @throws {@link QkvError} `invalid_argument` for what is no such file, also for adapters, which `load` of a trainer of adapters takes,
+   * and for files of `qkv/models`, which `load` of that and `from` take; `shape_mismatch`, `out_of_range`, `out_of_memory`
+   */
+  fromFile(bytes: Uint8Array, options?: TrainerOptions): Trainer<TrainedModel>;
 }
 
 /** Rows of tokens and what should follow each. */
@@ -201,6 +208,14 @@ export interface SaveOptions {
    * false.
    */
   merged?: boolean | undefined;
+  /**
+   * For texts in place of tokens, where `qkv/models` loads the file: one out of a GGUF file or of `charactersTokenizer`, which says what it is
+   * made of, that itself, or tokenizer.json, parsed. Default that of the model that the trainer began with, if it says so, or of the
+   * file; none with adapters alone.
+   */
+  tokenizer?: Tokenizer | SavedTokenizer | TokenizerJson | undefined;
+  /** The template of conversations. Defaults as `tokenizer`. */
+  chatTemplate?: string | undefined;
 }
 
 /** A model in training. */

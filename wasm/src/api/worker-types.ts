@@ -409,6 +409,11 @@ export interface AsyncLanguageModelTrainers {
     model: AsyncLanguageModel,
     options?: FineTuneOptions & PlaceOptions,
   ): Promise<AsyncTrainer<AsyncTrainedModel>>;
+  /** One that begins with a file of `save`. @throws {@link QkvError} what `languageModel.fromFile` of `qkv/train` throws */
+  fromFile(
+    bytes: Uint8Array,
+    options?: TrainerOptions & PlaceOptions,
+  ): Promise<AsyncTrainer<AsyncTrainedModel>>;
 }
 
 /**

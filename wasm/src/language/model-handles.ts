@@ -6,12 +6,15 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import type { Config } from './config.js';
 import type { NamedArray } from './named-arrays.js';
+import type { SavedTexts } from './saved-texts.js';
 
 /** Where a model is, and what it is. */
 export interface ModelHandle {
   readonly instance: Instance;
   readonly config: Config;
   readonly arrays: ReadonlyMap<string, NamedArray>;
+  /** What its files say of texts. */
+  texts(fn: string): SavedTexts;
   /** Its address, for a call of `fn`; refused once it is disposed. */
   live(fn: string): Address;
 }

@@ -4,6 +4,7 @@ import type { ChatTemplates } from '../api/chat-types.js';
 import type { Tokenizer } from '../api/model-types.js';
 import { describe, isRecord } from '../arguments/values.js';
 import { refuse } from './errors.js';
+import { ownField } from './families/own.js';
 import { Fields } from './fields.js';
 import type { ModelFile } from './file.js';
 import { TextList } from './text-list.js';
@@ -70,6 +71,23 @@ function hubTokens(fields: Fields): Texts {
   return tokens;
 }
 
+/** Of our own files. */
+function ownTemplates(file: ModelFile): Found {
+  const saved = ownField(file, 'chatTemplates');
+  const fields = Fields.of('chatTemplates', saved === undefined ? {} : saved);
+  const textsIn = (name: string): Texts => {
+    const part = fields.part(name);
+    return Object.fromEntries(part?.names().map((each) => [each, part.text(each)]) ?? []);
+  };
+  return { templates: textsIn('templates'), tokens: textsIn('tokens') };
+}
+
+/** What the weights' own file says. */
+function templatesIn(file: ModelFile): Found {
+  if (file.format === 'gguf') return ggufTemplates(file);
+  return file.metadata.get('format') === 'qkv' ? ownTemplates(file) : { templates: {}, tokens: {} };
+}
+
 /** What the files beside the weights say; those that are given go before what is in the weights' own. */
 export interface GivenTemplates {
   /** tokenizer_config.json, parsed. */
@@ -86,7 +104,7 @@ export function chatTemplatesOf(
 ): ChatTemplates | undefined {
   if (tokenizerConfig !== undefined && !isRecord(tokenizerConfig))
     refuse(`tokenizerConfig is ${describe(tokenizerConfig)}`, 'tokenizer_config.json, parsed');
-  const inside = file.format === 'gguf' ? ggufTemplates(file) : { templates: {}, tokens: {} };
+  const inside = templatesIn(file);
   const beside = tokenizerConfig && Fields.of('tokenizerConfig', tokenizerConfig);
   const templates = {
     ...inside.templates,

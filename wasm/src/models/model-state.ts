@@ -12,6 +12,7 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import type { Pooling } from './families/pooling.js';
 import { keptFormats as order } from './kept.js';
+import { textsOf } from './saved-texts.js';
 
 /** What a model is made of besides its weights. */
 export interface ModelSpec {
@@ -70,7 +71,10 @@ export class ModelState {
       (each, index, out) => each.run('describeModelArray', { model, index, found: out }),
       3, // what they are read as: a type, rows, and the bytes of one
     );
-    keepHandle(owner, { instance, config, arrays: this.arrays, live: (of) => this.live(of) });
+    keepHandle(owner, {
+      ...{ instance, config, arrays: this.arrays, live: (of) => this.live(of) },
+      texts: (of) => textsOf(of, spec),
+    });
   }
 
   /** Where the model is, for a call of `fn`. */

@@ -6,7 +6,7 @@ import { inRoom } from '../arguments/values.js';
 import { layOut, type PlannedArray } from '../formats/safetensors.js';
 import { Call } from '../memory/call.js';
 import type { ModelState } from './model-state.js';
-import { ownTokensOf } from './tokenizers/own-tokens.js';
+import { textsOf } from './saved-texts.js';
 
 const fn = 'LanguageModel.save';
 
@@ -48,17 +48,13 @@ function metadataOf({ spec }: ModelState, arrays: ReadonlyMap<string, Kept>): Ma
   const blocks = Array.from(arrays)
     .filter(([, { type }]) => isBlocks(type))
     .map(([name, { type, width }]) => [name, [type, width]] as const);
-  const metadata = new Map([
+  return new Map([
     ['format', 'qkv'],
     ['kind', 'saved_model'],
     ['config', JSON.stringify(spec.config)],
     ['blocks', JSON.stringify(Object.fromEntries(blocks))],
-    ['endTokens', JSON.stringify(spec.ends)],
+    ...textsOf(fn, spec),
   ]);
-  if (spec.pooling) metadata.set('pooling', spec.pooling);
-  const own = spec.tokenizer && ownTokensOf(spec.tokenizer);
-  if (own) metadata.set('tokenizer', JSON.stringify(own));
-  return metadata;
 }
 
 /** The file of a model. */

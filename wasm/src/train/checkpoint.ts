@@ -21,13 +21,18 @@ import {
   withoutScale,
 } from '../formats/stored-numbers.js';
 import { some } from '../arguments/name-list.js';
+import { type SavedTexts, withGivenTexts } from '../language/saved-texts.js';
 import type { BaseModel, Part, TrainerState } from './trainer-state.js';
 
 /** What a file says of the model: which kind of trainer it is of, and its config. */
 export interface Identity {
   readonly kind: string;
   readonly config: unknown;
+  /** What it says of texts. */
+  readonly texts?: (fn: string) => SavedTexts;
 }
+
+const none: SavedTexts = new Map();
 
 const moments = ['first', 'second'] as const;
 const nameOf = (part: Part, name: string): string =>
@@ -52,6 +57,8 @@ function mergedArrays(
   return base.arrays;
 }
 
+const saveNames = ['optimizer', 'format', 'merged', 'tokenizer', 'chatTemplate'] as const;
+
 /** The file of a trainer. `whole` is what the model under adapters is. */
 export function save(
   state: TrainerState,
@@ -60,17 +67,18 @@ export function save(
   whole: Identity = own,
 ): Uint8Array<ArrayBuffer> {
   const fn = 'Trainer.save';
-  const options = takeOptions(fn, 'options', given, ['optimizer', 'format', 'merged']);
+  const options = takeOptions(fn, 'options', given, saveNames);
   const { optimizer = false, format = 'f32', merged = false } = options;
   checkBoolean(fn, 'optimizer', optimizer);
   checkBoolean(fn, 'merged', merged);
   checkChoice(fn, 'format', format, ['f32', 'bf16', 'int8']);
   const all = merged ? mergedArrays(fn, state, optimizer) : state.arrays;
-  const { kind, config } = merged ? whole : own;
+  const { kind, config, texts } = merged ? whole : own;
   const metadata = new Map([
     ['format', 'qkv'],
     ['kind', kind],
     ['config', JSON.stringify(config)],
+    ...withGivenTexts(fn, texts?.(fn) ?? none, options),
   ]);
   if (optimizer) metadata.set('steps', String(state.steps));
   const arrays = new Map<string, StoredArray>();
@@ -99,14 +107,28 @@ function refuse(fn: string, what: string, expected: string): never {
   throw new QkvError('invalid_argument', `${fn}: bytes ${what}, expected ${expected}`);
 }
 
+/** A config as text, without the family: files of before say none, and it changes no number. */
+const comparable = (config: unknown): string =>
+  JSON.stringify(config, (name, value: unknown) => (name === 'family' ? undefined : value));
+
+/** The same of what a file says, which may be no config. */
+function comparableText(text: string): string {
+  try {
+    return comparable(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** What the file says of its model is true of this one; a file may say nothing. */
 function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }: Identity): void {
   const found = metadata.get('kind');
   if (found !== undefined && found !== kind)
     refuse(fn, `hold a ${found.slice(0, 40)}`, `a ${kind}`);
-  const own = JSON.stringify(config);
-  const theirs = metadata.get('config');
-  if (theirs !== undefined && theirs !== own) {
+  const own = comparable(config);
+  const text = metadata.get('config');
+  const theirs = text === undefined ? own : comparableText(text);
+  if (theirs !== own) {
     const [found, expected] = differences(theirs, own);
     refuse(
       fn,
@@ -193,12 +215,17 @@ function numbersOf(
   return numbers;
 }
 
-/** Fills a trainer from a file. Everything is read, checked and made room for before anything is written. */
+/** Fills a trainer from the bytes of a file. */
 export function load(state: TrainerState, identity: Identity, bytes: Uint8Array): void {
   const fn = 'Trainer.load';
   state.live(fn);
   const file = readSafetensors(fn, bytes);
   checkIdentity(fn, file, identity);
+  fill(fn, state, file);
+}
+
+/** Fills a trainer from a file of its model. Everything is read, checked and made room for before anything is written. */
+export function fill(fn: string, state: TrainerState, file: StoredArrays): void {
   const steps = stepsOf(fn, file);
   const parts = ['value', ...(steps === undefined ? [] : moments)] as const;
   const wanted = [...state.arrays.keys()].flatMap((name) =>

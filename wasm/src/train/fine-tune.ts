@@ -8,7 +8,7 @@ import { describe, listOf, takeOptions } from '../arguments/values.js';
 import { handleOf } from '../language/model-handles.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { savedConfig, trainerOf } from './language-model.js';
+import { identityOf, savedConfig, trainerOf } from './language-model.js';
 import { optionNames, trainerOptions } from './options.js';
 
 const fn = 'languageModel.from';
@@ -59,7 +59,10 @@ export function from(
     }),
   });
   const { config } = base;
-  if (!lora) return trainerOf(fn, instance, call.made(), config);
+  // What the model says of texts, which may go before the trainer does.
+  const texts = base.texts(fn);
+  const whole = identityOf(config, () => texts);
+  if (!lora) return trainerOf(fn, instance, call.made(), config, { identity: whole });
   const { rank, alpha } = lora;
   const ordered = maps.filter((map) => lora.maps.includes(map));
   const identity = {
@@ -67,7 +70,7 @@ export function from(
     config: { rank, alpha, maps: ordered, base: savedConfig(config) },
   };
   return trainerOf(fn, instance, call.made(), config, {
-    identity,
+    ...{ identity, whole },
     base: { model, arrays: base.arrays, live: (of) => base.live(of) },
   });
 }

@@ -22,6 +22,7 @@ import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { newFloats, takeOptions } from '../arguments/values.js';
+import type { StoredArrays } from '../formats/safetensors.js';
 import { type Config, configFields, resolveConfig } from '../language/config.js';
 import { Readings } from '../language/readings.js';
 import { checkRows, checkWhole, found, optionalWhole, take } from '../language/rows.js';
@@ -60,6 +61,7 @@ const further = {
 export function savedConfig(config: Config): object {
   const isSaved = (name: string): boolean =>
     kept.includes(name) ||
+    (name === 'family' && config.family !== '') ||
     (name === 'qkvBiases' && config.qkvBiases !== config.biases) ||
     (name in further &&
       config[name as keyof typeof further] !== further[name as keyof typeof further]);
@@ -185,9 +187,18 @@ class TrainedLanguageModel implements TrainedModel {
 /** What the trainer of a made object is besides its config. */
 interface TrainerParts {
   readonly identity: Identity;
-  /** The model whose weights it reads. */
+  /** The model whose weights it reads, and what that is in a file. */
   readonly base?: BaseModel;
+  readonly whole?: Identity;
+  /** What it begins with. */
+  readonly file?: StoredArrays;
 }
+
+/** What a file says of a whole model. */
+export const identityOf = (config: Config, texts?: Identity['texts']): Identity => ({
+  ...{ kind: 'language_model', config: savedConfig(config) },
+  ...(texts && { texts }),
+});
 
 /** The trainer of an object that an operator has made. */
 export const trainerOf = (
@@ -195,13 +206,10 @@ export const trainerOf = (
   instance: Instance,
   address: Address,
   config: Config,
-  { identity, base }: TrainerParts = {
-    identity: { kind: 'language_model', config: savedConfig(config) },
-  },
+  parts: TrainerParts = { identity: identityOf(config) },
 ): Trainer<TrainedModel> => {
   const kind: TrainerKind<TrainedModel, LanguageBatch> = {
-    ...{ identity, batch: batchFields },
-    ...(base && { base, whole: { kind: 'language_model', config: savedConfig(config) } }),
+    ...{ ...parts, batch: batchFields },
     model: (state) => new TrainedLanguageModel(config, state),
   };
   return createTrainer(fn, instance, address, kind);
@@ -214,8 +222,18 @@ export function languageModel(
 ): Trainer<TrainedModel> {
   const fn = 'languageModel';
   const config = resolveConfig(fn, given);
+  return trainerOf(fn, instance, created(fn, instance, config, givenOptions), config);
+}
+
+/** Where a new trainer is. */
+export function created(
+  fn: string,
+  instance: Instance,
+  config: Config,
+  givenOptions: TrainerOptions,
+): Address {
   const options = trainerOptions(fn, givenOptions);
   const call = new Call(instance, fn);
   call.run('createLanguageModel', { config: configFields(fn, call, config), options });
-  return trainerOf(fn, instance, call.made(), config);
+  return call.made();
 }

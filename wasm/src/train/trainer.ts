@@ -8,6 +8,7 @@ import type {
   StepResult,
   Trainer,
 } from '../api/trainer-types.js';
+import type { StoredArrays } from '../formats/safetensors.js';
 import { found } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
@@ -15,7 +16,7 @@ import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import { checkShaped } from './arguments.js';
-import { type Identity, load, save } from './checkpoint.js';
+import { fill, type Identity, load, save } from './checkpoint.js';
 import { type BaseModel, TrainerState } from './trainer-state.js';
 
 /** What the two kinds differ in. */
@@ -25,6 +26,8 @@ export interface TrainerKind<Model, Batch> {
   readonly base?: BaseModel;
   /** What that is in a file, with adapters added. */
   readonly whole?: Identity;
+  /** What it begins with. */
+  readonly file?: StoredArrays;
   /** The batch as the core takes it, checked but for what the core knows. */
   batch(fn: string, call: Call, batch: Batch): Group<'trainerBatch'>;
   /** What reads the weights. */
@@ -44,6 +47,13 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
     const fixed = { parameterCount, model: kind.model(this.#state) };
     for (const [name, value] of Object.entries(fixed)) {
       Object.defineProperty(this, name, { value, enumerable: true });
+    }
+    if (!kind.file) return;
+    try {
+      fill(fn, this.#state, kind.file);
+    } catch (error) {
+      this.#state.dispose();
+      throw error;
     }
   }
 

@@ -4,7 +4,6 @@ import type { Tokenizer } from '../../api/model-types.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import { wholeBytesOf } from './byte-letters.js';
-import { withOwnTokens } from './own-tokens.js';
 import { withoutEscape } from './special.js';
 import { replacement } from './text-stream.js';
 
@@ -37,7 +36,7 @@ export function charactersTokenizer(
         ids.get(character) ??
         invalid(`encode: the text has ${describe(character)}, expected characters of the model`),
     );
-  const tokenizer: Tokenizer = {
+  return {
     encode,
     // There are no control tokens, and none around a text.
     encodePlain: encode,
@@ -45,6 +44,6 @@ export function charactersTokenizer(
     controls: [],
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
     bytesOf: (id) => wholeBytesOf(list[id]),
+    toJSON: () => ({ type: 'characters', tokens: [...list] }),
   };
-  return withOwnTokens(tokenizer, 'characters', list);
 }

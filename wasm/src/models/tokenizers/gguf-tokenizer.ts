@@ -1,9 +1,11 @@
 // Tokenizers out of the metadata of GGUF files: of the kinds 'llama' (pieces with scores), 'gpt2' (pairs of bytes, with the ways to cut
 // a text that cuts.ts has), 'bert' (pieces of words) and 't5' (the unigram model).
 
+import type { SavedTokenizer } from '../../api/model-types.js';
+import { isRecord } from '../../arguments/values.js';
 import type { ModelFile } from '../file.js';
 import { Fields } from '../fields.js';
-import type { TextList } from '../text-list.js';
+import { GrowingTextList, TextList } from '../text-list.js';
 import { cutOf } from './cuts.js';
 import type { Frame } from './frame.js';
 import { pairsTokenizer } from './pairs.js';
@@ -192,9 +194,33 @@ function withPairs(parts: Parts, found: FoundTokenizer, isRoberta: boolean): Fou
   };
 }
 
+const prefix = 'tokenizer.ggml.';
+const architecture = 'general.architecture';
+
+/** What the metadata has of a tokenizer, as JSON has it. */
+export function ggufSaved(metadata: ModelFile['metadata']): SavedTokenizer {
+  const own = [...metadata].filter(([name]) => name.startsWith(prefix) || name === architecture);
+  const plain = own.map(([name, value]) => [name, TextList.is(value) ? value.all() : value]);
+  return { type: 'gguf', metadata: Object.fromEntries(plain) as Record<string, unknown> };
+}
+
+/** The metadata of what ggufSaved() made, which a stranger may have written. */
+export function ggufMetadata(saved: unknown): ModelFile['metadata'] {
+  const encoder = new TextEncoder();
+  const listOf = (texts: readonly string[]): TextList => {
+    const list = new GrowingTextList();
+    for (const text of texts) list.add(encoder.encode(text));
+    return list.done();
+  };
+  const isTexts = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string');
+  const entries = Object.entries(isRecord(saved) ? saved : {});
+  return new Map(entries.map(([name, value]) => [name, isTexts(value) ? listOf(value) : value]));
+}
+
 /** The tokenizer of a file, or why there is none. */
-export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
-  const fields = new Fields('metadata', metadata, 'tokenizer.ggml.');
+export function ggufTokenizer({ metadata }: Pick<ModelFile, 'metadata'>): FoundTokenizer {
+  const fields = new Fields('metadata', metadata, prefix);
   if (!fields.has('model')) return none('the file has no tokenizer');
   const kind = fields.text('model');
   const read = kinds.get(kind);
@@ -214,7 +240,9 @@ export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
     return none(`the special tokens of the file have ${length} letters, more than ${mostSpecial}`);
   const parts = { fields, tokens, types, shared: { isControl, specials } };
   const made = read(parts);
-  return encoders.includes(metadata.get('general.architecture'))
+  const whole = encoders.includes(metadata.get(architecture))
     ? withPairs(parts, made, kind !== 'bert')
     : made;
+  if (whole.tokenizer) Object.assign(whole.tokenizer, { toJSON: () => ggufSaved(metadata) });
+  return whole;
 }

@@ -4,7 +4,6 @@ import type { Tokenizer } from '../../api/model-types.js';
 import { QkvError } from '../../api/errors.js';
 import { describe, listOf, listText } from '../../arguments/values.js';
 import { wholeBytesOf } from './byte-letters.js';
-import { withOwnTokens } from './own-tokens.js';
 import { withoutEscape } from './special.js';
 import { replacement } from './text-stream.js';
 
@@ -47,7 +46,7 @@ export function piecesTokenizer(pieces: readonly string[], fn: string): Tokenize
     }
     return found;
   };
-  const tokenizer: Tokenizer = {
+  return {
     encode,
     // There are no control tokens, and none around a text.
     encodePlain: encode,
@@ -55,6 +54,6 @@ export function piecesTokenizer(pieces: readonly string[], fn: string): Tokenize
     controls: [],
     decode: (all) => Array.from(all, (id) => list[id] ?? replacement).join(''),
     bytesOf: (id) => wholeBytesOf(list[id]),
+    toJSON: () => ({ type: 'pieces', tokens: [...list] }),
   };
-  return withOwnTokens(tokenizer, 'pieces', list);
 }

@@ -101,7 +101,8 @@ export function clientOf(pool: Pool, onEnd: () => void): AsyncQkv {
     (...args: unknown[]) =>
       makeTrainer(client, method, args);
   const from = trainers('languageModel.from');
-  methods['languageModel'] = Object.assign(trainers('languageModel'), { from });
+  const fromFile = trainers('languageModel.fromFile');
+  methods['languageModel'] = Object.assign(trainers('languageModel'), { from, fromFile });
   methods['seq2seq'] = trainers('seq2seq');
   for (const [method, names] of Object.entries(operators)) {
     methods[method] = async (...args: unknown[]): Promise<unknown> => {

@@ -30,11 +30,12 @@ import type {
   RunOptions,
   RunResult,
 } from '../../api/worker-train-types.js';
+import type { Tokenizer } from '../../api/model-types.js';
 import type { OwnedArray, OwnedNumbers } from '../../api/types.js';
 import { ReadActivations } from '../../arguments/activations.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
-import { describe, listOf, takeOptions } from '../../arguments/values.js';
+import { describe, isRecord, listOf, takeOptions } from '../../arguments/values.js';
 import type { RunProgress, SentHandle } from '../protocol/messages.js';
 import { Feeding, sourceOf } from './feeding.js';
 import { type Caller, Remote } from './handles.js';
@@ -139,7 +140,7 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
   constructor(
     caller: Caller,
     lane: Lane,
-    { id, about }: SentHandle,
+    { id, about, length }: SentHandle,
     model: (about: About, call: CallModel) => Model,
   ) {
     super(caller, lane, id);
@@ -147,6 +148,7 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
     const call: CallModel = (fn, method, names, args) =>
       this.call(fn, 'ofModel', ['method', ...names], [method, ...args]);
     this.#names = Object.freeze(known.names);
+    this.#steps = length ?? 0;
     const fixed = { parameterCount: known.parameterCount, model: model(known, call) };
     for (const [name, value] of Object.entries(fixed)) {
       Object.defineProperty(this, name, { value, enumerable: true });
@@ -199,7 +201,12 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
   }
 
   save(options?: SaveOptions & CallOptions): Promise<ReturnType<Uint8Array['slice']>> {
-    return this.call('Trainer.save', 'save', ['options'], [options]);
+    const fn = 'Trainer.save';
+    // A tokenizer has functions, which no message takes, but for what it is made of.
+    const tokenizer = options?.tokenizer as Partial<Tokenizer> | undefined;
+    const isSaid = isRecord(tokenizer) && typeof tokenizer.toJSON === 'function';
+    const sent = isSaid ? { ...options, tokenizer: tokenizer.toJSON?.() } : options;
+    return this.call(fn, 'save', ['options'], [sent]);
   }
 
   load(bytes: Uint8Array, options?: CallOptions): Promise<void> {
@@ -280,13 +287,18 @@ function checkFunction(fn: string, name: string, value: unknown): void {
   throw invalid(fn, `${name} is ${describe(value)}, expected a function`);
 }
 
+/** What a trainer begins with, where that is no config. */
+const firstNames: Readonly<Record<string, string>> = {
+  ...{ 'languageModel.from': 'model', 'languageModel.fromFile': 'bytes' },
+};
+
 /** Makes a trainer in a worker. */
 export async function makeTrainer(
   caller: Caller,
-  method: 'languageModel' | 'languageModel.from' | 'seq2seq',
+  method: 'languageModel' | 'languageModel.from' | 'languageModel.fromFile' | 'seq2seq',
   args: readonly unknown[],
 ): Promise<unknown> {
-  const first = method === 'languageModel.from' ? 'model' : 'config';
+  const first = firstNames[method] ?? 'config';
   const call = { fn: method, method, names: [first, 'options'] };
   const { answer, lane } = await caller.run(call, [args[0], args[1]]);
   if (!answer.handle) throw new TypeError('no handle');

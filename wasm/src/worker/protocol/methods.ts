@@ -24,7 +24,8 @@ export const operators: Readonly<Record<string, readonly string[]>> = QKV_METHOD
 /** An engine is let go by `{ end: true }`, not by a call: others of the worker may have the same. */
 export const engineMethods: readonly string[] = [
   ...Object.keys(operators),
-  ...['memory', 'loadModel', 'languageModel', 'languageModel.from', 'seq2seq'],
+  ...['memory', 'loadModel', 'languageModel', 'languageModel.from', 'languageModel.fromFile'],
+  'seq2seq',
 ];
 
 /** The methods of an engine that make a handle, and of what kind it is. */
@@ -37,6 +38,7 @@ export const engineMakers = {
   loadModel: 'model',
   languageModel: 'trainer',
   'languageModel.from': 'trainer',
+  'languageModel.fromFile': 'trainer',
   seq2seq: 'trainer',
 } as const;
 export type Maker = keyof typeof engineMakers;
