@@ -1,11 +1,11 @@
 // Teaches a language model a text, by adapters of low rank (LoRA): only they are trained, and the model stays as it is.
 //
-//   node main.js MODEL [TEXT] [--rank 8] [--steps 60] [--rate 0.01] [--save adapters.safetensors] [--merged model.safetensors]
+//   node main.js MODEL [TEXT] [--rank 8] [--steps 60] [--rate 0.01] [--save adapters] [--merged model.safetensors]
 //
 // MODEL is a file that load() of qkv/models reads with its tokenizer, and TEXT a file; without one a rhyme is learned. The last fifth of
-// the text is held out.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+// the text is held out. --save makes a folder with adapter_config.json and adapter_model.safetensors, as PEFT has them.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { load } from 'qkv/models';
 import { init, random } from 'qkv/train';
@@ -56,11 +56,14 @@ for (let step = 1; step <= Number(values.steps); step += 1) {
 const after = trainer.evaluate(test).loss;
 console.log(`held-out loss: ${before.toFixed(3)}, with adapters ${after.toFixed(3)}`);
 
-if (values.save) writeFileSync(values.save, trainer.save());
-const merged = trainer.save({ merged: true });
-if (values.merged) writeFileSync(values.merged, merged);
-const { tokenizer } = model; // which the file of a trainer does not have
-const tuned = await load(engine, { weights: new Blob([merged]), tokenizer });
+const adapters = trainer.saveAdapters();
+if (values.save) {
+  mkdirSync(values.save, { recursive: true });
+  for (const [name, bytes] of Object.entries(adapters))
+    writeFileSync(join(values.save, name), bytes);
+}
+if (values.merged) writeFileSync(values.merged, trainer.save({ merged: true }));
+const tuned = model.withAdapters(adapters);
 const beginning = said.slice(0, 16);
 for (const [name, each] of [
   ['the model', model],

@@ -47,16 +47,18 @@ describe('examples: lora-node', () => {
 
     const ids = Array.from(model.encode(rhyme));
     const batch = { ids: ids.slice(0, -1), targets: ids.slice(1), batch: 1 };
-    const trainer = engine.languageModel.from(model, { lora: { rank: 8 } });
-    assert.ok(trainer.evaluate(batch).loss > 1.5, 'new adapters add nothing');
-    trainer.load(written('adapters'));
+    const fresh = engine.languageModel.from(model, { lora: { rank: 8 } });
+    assert.ok(fresh.evaluate(batch).loss > 1.5, 'new adapters add nothing');
+    const names = ['adapter_config.json', 'adapter_model.safetensors'];
+    const files = Object.fromEntries(names.map((name) => [name, written(join('adapters', name))]));
+    const trainer = engine.languageModel.from(model, { lora: { adapters: files } });
     const { loss } = trainer.evaluate(batch);
     assert.ok(loss < 0.2, `${loss}`);
     const merged = await load(engine, { weights: written('merged') });
     // int8 weights are rounded again with what was added to them.
     const again = merged.loss(ids);
     assert.ok(Math.abs(again - loss) < 0.1, `${again}, ${loss}`);
-    for (const each of [trainer, merged]) each.dispose();
+    for (const each of [fresh, trainer, merged]) each.dispose();
   });
 
   test('takes a text of ours, and refuses what is too short', async () => {

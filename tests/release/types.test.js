@@ -75,7 +75,7 @@ const ofEngines = `Alibi ArrayInput AttentionExtras AttentionOptions AttentionRe
   SinusoidalOptions SoftmaxOptions Tensor TransformerBlock TransformerBlockConfig TransformerBlockWeights Unsaid Variant
   array init random toNested zeros`;
 /** Types of models, of qkv/models, qkv/train and qkv/worker. */
-const ofModels = `Filled LanguageModelConfig LayerReadings Llama3Scaling LongRopeScaling ModelRotary Passing`;
+const ofModels = `AdapterFiles Filled LanguageModelConfig LayerReadings Llama3Scaling LongRopeScaling ModelRotary Passing`;
 /** Types of the passes of models that are told what to read, of all three as well. */
 const ofReadings = `Activations Read ShapeAt Site Sweep`;
 /** Types of what qkv/models does, which qkv/worker does too. */
@@ -91,7 +91,8 @@ const ofRunning = `${ofModels} ${ofReadings} Activated Alternative AttributeOpti
 const ofTraining = `${ofModels} ${ofReadings} AdaptedMap AttributionPatchingOptions Batch EvaluationResult FineTuneOptions GradientRead
   GradientSite GradientsOptions LanguageBatch LanguageModelTrainers LearningRateSchedule LogitGradients LogitModel LoraOptions
   Parameters SaveOptions Seq2Seq Seq2SeqBatch Seq2SeqConfig StepResult TrainedForwardOptions TrainedInspect TrainedModel TrainedOutput
-  TrainedOutputOf Trainer TrainerOptions TranslateOptions Translation`;
+  TrainedOutputOf Trainer TrainerOptions TranslateOptions Translation SaveAdaptersOptions WrittenAdapters SavedTokenizer Tokenizer
+  TokenizerJson`;
 const exported = {
   '.': ofEngines,
   './inline': ofEngines,

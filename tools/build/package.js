@@ -53,6 +53,7 @@ const declarations = [
     'api/constraint-types',
     'api/model-config',
     'api/inspect-types',
+    'api/adapter-types',
     'api/chat-types',
     'api/generation-types',
     'api/logit-types',

@@ -44,6 +44,7 @@ const elsewhere = {
   modelCache: 'in its own name: model-cache.test.js',
   'LanguageModel.generateAll': 'prompts and what generate() has besides: side-by-side.test.js',
   'LanguageModel.beams': 'likewise',
+  'LanguageModel.withAdapters': 'files, by what is in them: adapters.test.js',
   llama2cTokenizer: 'bytes of a file, in the name of load(): llama2c.test.js',
 };
 

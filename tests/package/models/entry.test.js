@@ -146,7 +146,7 @@ test('models: nothing that is private can be reached on a model or a session', a
   const methods = [
     ...['forward', 'session', 'generate', 'loss', 'embed', 'score', 'fillMask', 'save'],
     ...['attribute', 'sweep', 'headScores', 'normWeights', 'lens'],
-    ...['chat', 'chatPrompt', 'encode', 'decode', 'generateAll', 'beams'],
+    ...['chat', 'chatPrompt', 'encode', 'decode', 'generateAll', 'beams', 'withAdapters'],
   ];
   const fields = [
     ...['config', 'parameterCount', 'bytes', 'format', 'tokenizer', 'tokenizerProblem'],

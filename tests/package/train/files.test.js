@@ -1,7 +1,7 @@
 // @build any
 // What a trainer's file keeps besides weights, and trainers that begin with one: languageModel.fromFile(), save({ tokenizer }).
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { charactersTokenizer, create, load } from 'qkv/models';
 import { init } from 'qkv/train';
 import { expectSame, expectThrows } from '../../support/js/check.js';
@@ -13,10 +13,7 @@ import { chatFiles, chatMl, imEnd, tokenizerJson } from '../models/support/chat-
 import { gguf, ggufFile, safetensorsOf } from '../models/support/files.js';
 import { ggufModels } from '../models/support/gguf-models.js';
 
-let engine;
-before(async () => {
-  engine = await init();
-});
+const engine = await init();
 after(() => engine.dispose());
 
 const letters = Array.from('abcdefghijkl');

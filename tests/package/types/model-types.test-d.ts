@@ -29,6 +29,7 @@ export async function returns(engine: Qkv, signal: AbortSignal): Promise<unknown
     encodeBare: (text, escape) => [text.length, escape === undefined ? 0 : 1],
     bytesOf: (id) => (id > 0 ? Uint8Array.of(id) : undefined),
     controls: ['x'],
+    toJSON: () => ({ type: 'pieces', tokens: ['x'] }),
     encodePair: (first, second, most) => ({
       ...{ ids: [first.length], types: [second.length], isCut: most === 1 },
     }),

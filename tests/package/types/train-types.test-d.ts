@@ -2,7 +2,7 @@
 import type { AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
 import { init, QkvError } from 'qkv/train';
 import type { LanguageModel, Tokenizer } from 'qkv/models';
-import type { GruWeights, LoraOptions, Seq2Seq, Seq2SeqConfig, TrainedModel, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
+import type { AdapterFiles, GruWeights, LoraOptions, Seq2Seq, Seq2SeqConfig, TrainedModel, Trainer, TrainerOptions, TrainQkv } from 'qkv/train'; // prettier-ignore
 import { every } from './same.js';
 
 declare const engine: TrainQkv;
@@ -105,6 +105,7 @@ const lora = every<LoraOptions>()({
   alpha: 1,
   maps: ['wq', 'wGate'] as const,
   dropout: 0,
+  adapters: { 'adapter_config.json': {}, 'adapter_model.safetensors': new Uint8Array() },
 });
 const tuned: Trainer<TrainedModel> = engine.languageModel.from(loaded, { lora, seed: 1 });
 export const whole: Uint8Array = tuned.save({ merged: true });
@@ -114,6 +115,11 @@ tuned.save({ tokenizer: { type: 'characters', tokens: ['a'] } });
 tuned.save({ tokenizer: { model: {} } });
 // @ts-expect-error no such kind
 tuned.save({ tokenizer: { type: 'words', tokens: [] } });
+const adapters: AdapterFiles = tuned.saveAdapters({ base: 'a/b' });
+engine.languageModel.from(loaded, { lora: { adapters } });
+export const merged: LanguageModel = loaded.withAdapters(adapters);
+// @ts-expect-error one of the two files
+loaded.withAdapters({ 'adapter_config.json': {} });
 export const fromFile: Trainer<TrainedModel> = engine.languageModel.fromFile(whole, { seed: 1 });
 // @ts-expect-error no such map
 engine.languageModel.from(loaded, { lora: { maps: ['wx'] } });

@@ -272,6 +272,28 @@ test('worker: a file with a tokenizer goes on in a worker, bit for bit', async (
   near.dispose();
 });
 
+test('worker: adapters go out and in, and into a model, bit for bit', async () => {
+  const own = local.languageModel(config, how);
+  const weights = new Blob([own.save()]);
+  const [far, near] = [await engine.loadModel({ weights }), await load(local, { weights })];
+  const given = { lora: { rank: 2 }, seed: 4 };
+  const [there, here] = [await engine.languageModel.from(far, given), local.languageModel.from(near, given)]; // prettier-ignore
+  there.step(batchOf(1));
+  here.step(batchOf(1));
+  const files = here.saveAdapters({ base: 'a/b' });
+  await expectAlike(there.saveAdapters({ base: 'a/b' }), files);
+  const again = await engine.languageModel.from(far, { lora: { adapters: files } });
+  await expectAlike(again.saveAdapters(), files);
+  const [tuned, expected] = [await far.withAdapters(files), near.withAdapters(files)];
+  await expectAlike(tuned.forward([1, 2, 3]), expected.forward([1, 2, 3]));
+  assert.deepEqual(tuned.config, far.config);
+  await expectRejects(far.withAdapters({}), 'LanguageModel.withAdapters', 'invalid_argument', 'adapter_config.json'); // prettier-ignore
+  const whole = await engine.languageModel(config, how);
+  await expectRejects(whole.saveAdapters(), 'Trainer.saveAdapters', 'invalid_argument', 'whole weights'); // prettier-ignore
+  for (const each of [tuned, again, there, whole, far]) await each.dispose();
+  for (const each of [expected, here, near, own]) each.dispose();
+});
+
 test('worker: a worker of yours trains with init of qkv/train', async () => {
   const worker = workerOf(`
     import { parentPort } from 'node:worker_threads';

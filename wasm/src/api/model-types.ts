@@ -1,3 +1,4 @@
+import type { AdapterFiles } from './adapter-types.js';
 import type { ChatMessage, ChatPrompt, ChatPromptOptions, ChatTemplates } from './chat-types.js';
 import type { Constraint } from './constraint-types.js';
 import type { SamplingOptions } from './sampling-types.js';
@@ -29,6 +30,7 @@ export type {
   ModelRotary,
 } from './model-config.js';
 
+export type { AdapterFiles } from './adapter-types.js';
 export type { Passing } from './option-types.js';
 export type { LayerReadings } from './reading-types.js';
 export type {
@@ -712,11 +714,22 @@ export interface LanguageModel<
   ): readonly (readonly Guess[])[];
   /**
    * The model as a safetensors file of qkv, every number as it is kept: {@link load} reads it back in the same formats. Has the
-   * config, the tokens that end a text, the pooling, and a tokenizer of {@link charactersTokenizer}; pass any other to `load` again.
+   * config, the tokens that end a text, the pooling, chat templates, and a tokenizer that has `toJSON`; pass any other to `load` again.
    *
    * @throws {@link QkvError} `out_of_memory`, `disposed`
    */
   save(): ReturnType<Uint8Array['slice']>;
+  /**
+   * A model of its own with adapters of low rank (LoRA, Hu et al. 2021) added to the weights, W + alpha / r B A, or alpha / sqrt(r) with
+   * `use_rslora`. This one stays as it is, and the two share nothing; dispose either. The files are those of PEFT, with its modules of linear maps
+   * by their names in transformers. Sums are in float64 and rounded to float32 once, and then as the format of the array keeps them: within 2^-8 of a
+   * weight for bfloat16, and half a step of a block for int8 and int4; maps of `'q4_k'` become `'int4'`.
+   *
+   * @throws {@link QkvError} `unsupported` names a field of adapter_config.json, a type, or a part of adapters that is not known (DoRA, embeddings);
+   * `invalid_argument` what is wrong with the files, a module that the model lacks, a pair of which a half is missing; `shape_mismatch` (adapters of
+   * another model, another rank), `out_of_memory`, `disposed`
+   */
+  withAdapters(files: AdapterFiles): LanguageModel<Head>;
   /** Gives the memory back. A second call does nothing. */
   dispose(): void;
   /** As `dispose`, for `using`. */

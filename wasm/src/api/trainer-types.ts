@@ -1,9 +1,12 @@
+import type { AdapterFiles, WrittenAdapters } from './adapter-types.js';
 import type { Filled, LanguageModelConfig } from './model-config.js';
 import type { LanguageModel, SavedTokenizer, Tokenizer, TokenizerJson } from './model-types.js';
 import type { Shape4 } from './option-types.js';
 import type { TrainedModel } from './trained-model-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
+export type { AdapterFiles, WrittenAdapters } from './adapter-types.js';
+export type { SavedTokenizer, Tokenizer, TokenizerJson } from './model-types.js';
 export type {
   Filled,
   LanguageModelConfig,
@@ -93,6 +96,17 @@ export interface LoraOptions {
   maps?: readonly AdaptedMap[] | undefined;
   /** Rate at which numbers that go into A are dropped in training, in [0, 1). Default 0. */
   dropout?: number | undefined;
+  /**
+   * What the adapters begin with: files of PEFT, or of {@link Trainer.saveAdapters}. Their rank, alpha and maps are those of the files, and their
+   * dropout, unless it is given.
+   */
+  adapters?: AdapterFiles | undefined;
+}
+
+/** What the files of adapters say besides. */
+export interface SaveAdaptersOptions {
+  /** By which name others find the model that they are of, as `'openai-community/gpt2'`. Default that of the files that they began with. */
+  base?: string | undefined;
 }
 
 /** How a model is trained further. */
@@ -117,7 +131,8 @@ export interface LanguageModelTrainers {
    * the weights are in float32: `forward` of a model with `'int8'` or `'int4'` rounds rows of numbers besides.
    *
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `unsupported` for what trainers lack (see {@link LanguageModelConfig}) and
-   * for maps that the model lacks, `out_of_memory`, `disposed`
+   * for maps that the model lacks, `out_of_memory`, `disposed`; for `lora.adapters` what `withAdapters` of the model throws, and `unsupported` where they
+   * are not the same in every layer
    */
   from(model: LanguageModel, options?: FineTuneOptions): Trainer<TrainedModel>;
   /**
@@ -250,6 +265,15 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
   parameters(): Parameters;
   /** The weights as a safetensors file, with the config in it. @throws {@link QkvError} `out_of_memory`, `disposed` */
   save(options?: SaveOptions): ReturnType<Uint8Array['slice']>;
+  /**
+   * Adapters as the two files of PEFT (Hugging Face): its names of modules, by the family of the model, and numbers in float32. Other programs
+   * load them, and so do `withAdapters` of `qkv/models` and {@link LoraOptions.adapters}, every bit as it was. Of a map of GPT-2, GPT-NeoX, BLOOM or Phi-3 that is
+   * several maps of ours PEFT has one A: adapters whose A are not the same are written as one of the rank of all together.
+   *
+   * @throws {@link QkvError} `invalid_argument` for a trainer of whole weights, `unsupported` for a model of which the names are not known,
+   * `out_of_memory`, `disposed`
+   */
+  saveAdapters(options?: SaveAdaptersOptions): WrittenAdapters;
   /**
    * Takes the weights of such a file, and the optimizer's state if it is there. The arrays must be those of this model; where
    * the file tells a config, it must be this model's.

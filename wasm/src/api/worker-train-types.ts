@@ -10,6 +10,7 @@ import type {
   EvaluationResult,
   LanguageBatch,
   Parameters,
+  SaveAdaptersOptions,
   SaveOptions,
   Seq2Seq,
   Seq2SeqBatch,
@@ -19,6 +20,7 @@ import type {
   TrainedOutputOf,
   TranslateOptions,
   Translation,
+  WrittenAdapters,
 } from './trainer-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 import type { CallOptions, InWorkerHandle } from './worker-call-types.js';
@@ -103,6 +105,8 @@ export interface AsyncTrainer<
   parameters(): AsyncParameters;
   /** As `Trainer.save`; during a run, the weights between two steps. */
   save(options?: SaveOptions & CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
+  /** As `Trainer.saveAdapters`. */
+  saveAdapters(options?: SaveAdaptersOptions & CallOptions): Promise<WrittenAdapters>;
   /** As `Trainer.load`. @throws {@link QkvError} also `busy` while a run goes on */
   load(bytes: Uint8Array, options?: CallOptions): Promise<void>;
   /**

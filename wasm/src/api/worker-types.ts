@@ -16,6 +16,7 @@ import type { ChatMessage, ChatPrompt, ChatPromptOptions } from './chat-types.js
 import type { Beam, Generation, Generations } from './generation-types.js';
 import type { LoadOptions, Source } from './load-types.js';
 import type {
+  AdapterFiles,
   BeamOptions,
   ChatOptions,
   Embeddings,
@@ -395,6 +396,8 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   ): Promise<readonly (readonly Guess[])[][]>;
   /** As {@link LanguageModel.save}. */
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
+  /** As {@link LanguageModel.withAdapters}, in the same worker. */
+  withAdapters(files: AdapterFiles, options?: CallOptions): Promise<AsyncLanguageModel>;
 }
 
 /** What makes trainers of language models in workers. */

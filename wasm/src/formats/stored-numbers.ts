@@ -47,7 +47,7 @@ function toHalf(x: number): number {
 }
 
 /** The number that these bits of a half float are. */
-function fromHalf(bits: number): number {
+export function fromHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const [exponent, units] = [(bits >>> 10) & 31, bits & 1023];
   if (exponent === 31) return units === 0 ? sign * Infinity : NaN;
@@ -118,7 +118,7 @@ export function encode(
 const wordAt = (bytes: Uint8Array, i: number): number =>
   (bytes[2 * i] ?? 0) | ((bytes[2 * i + 1] ?? 0) << 8);
 
-/** The elements of an array of F32, BF16, or I8 with its scales, whose shape says along which axis their blocks are. */
+/** The elements of an array of F32, BF16, F16, or I8 with its scales, whose shape says along which axis their blocks are. */
 export function decode(
   stored: StoredArray,
   scales: StoredArray | undefined,
@@ -129,6 +129,8 @@ export function decode(
   else if (dtype === 'BF16') {
     const words = new Uint32Array(to.buffer, to.byteOffset, to.length);
     for (let i = 0; i < words.length; i += 1) words[i] = wordAt(bytes, i) << 16;
+  } else if (dtype === 'F16') {
+    for (let i = 0; i < to.length; i += 1) to[i] = fromHalf(wordAt(bytes, i));
   } else if (scales) {
     const place = placeOf(shape, String(scales.shape) === String(scaleShape(shape, 0)) ? 0 : 1);
     for (let i = 0; i < to.length; i += 1) {

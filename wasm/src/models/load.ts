@@ -60,8 +60,8 @@ function makeModel(instance: Instance, opened: OpenedModel, kept: Kept) {
   // What no memory holds is refused before it grows to its end for it, where it would stay.
   const { config: given, endTokens: ends, parameters } = opened;
   if (bytesIn(kept, parameters) >= mostBytes) throw noRoom(instance, opened, kept);
-  const { tokenizer, tokenizerProblem, chatTemplates, pooling, ignored } = opened;
-  const said = { tokenizer, tokenizerProblem, chatTemplates, pooling, ignored };
+  const { tokenizer, tokenizerProblem, chatTemplates, pooling, names, ignored } = opened;
+  const said = { tokenizer, tokenizerProblem, chatTemplates, pooling, names, ignored };
   const formatsOf = parameters.map((each) => formatIn(kept, each));
   const { format } = kept;
   const plan = { ...said, config: resolveConfig(fn, given), format, formats: formatsOf, ends };

@@ -10,8 +10,10 @@ import { Call } from '../memory/call.js';
 import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
+import type { Names } from './families/locate.js';
 import type { Pooling } from './families/pooling.js';
 import { keptFormats as order } from './kept.js';
+import { adapterFilesOf } from './adapters/adapter-files.js';
 import { textsOf } from './saved-texts.js';
 
 /** What a model is made of besides its weights. */
@@ -29,6 +31,8 @@ export interface ModelSpec {
   readonly ends: readonly number[];
   /** How the rows of a text become its vector, where the files say it. */
   readonly pooling?: Pooling | undefined;
+  /** How files of the hub have its arrays, where it is out of one. */
+  readonly names?: Names | undefined;
   /** Arrays of the files that are left out. */
   readonly ignored?: readonly string[];
 }
@@ -74,6 +78,7 @@ export class ModelState {
     keepHandle(owner, {
       ...{ instance, config, arrays: this.arrays, live: (of) => this.live(of) },
       texts: (of) => textsOf(of, spec),
+      adapters: adapterFilesOf(spec),
     });
   }
 

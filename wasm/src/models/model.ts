@@ -1,5 +1,6 @@
 // The object that callers have.
 
+import type { AdapterFiles } from '../api/adapter-types.js';
 import { QkvError } from '../api/errors.js';
 import type {
   ChatMessage,
@@ -53,6 +54,7 @@ import { checkRows, optionalWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
+import { withAdapters } from './adapters/merge.js';
 import { embed, usualPooling } from './embed.js';
 import { chat, chatPrompt } from './chat.js';
 import { decodeIds, encodeText } from './encoding.js';
@@ -294,6 +296,13 @@ export class WasmLanguageModel implements LanguageModel {
 
   save(): Uint8Array<ArrayBuffer> {
     return save(this.#state);
+  }
+
+  withAdapters(files: AdapterFiles): WasmLanguageModel {
+    const { instance } = this.#state;
+    return withAdapters(this.#state, files, (fn, spec, fill) => {
+      return new WasmLanguageModel(fn, instance, spec, fill);
+    });
   }
 
   dispose(): void {

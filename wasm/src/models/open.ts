@@ -25,6 +25,7 @@ import {
   withRopeFactors,
 } from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
+import type { Names } from './families/locate.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
 import { withStartToken } from './families/start-token.js';
 import type { ModelFile } from './file.js';
@@ -82,6 +83,8 @@ export interface OpenedModel {
   readonly pooling: Pooling | undefined;
   /** Templates of conversations; undefined where the files have none. */
   readonly chatTemplates: ChatTemplates | undefined;
+  /** How files of the hub have its arrays, of a file of it. */
+  readonly names: Names | undefined;
   /** Arrays of the file that are left out: of heads that are not computed. */
   readonly ignored: readonly string[];
   /**
@@ -282,7 +285,7 @@ export async function openModel(
       endTokens: endTokensOf(file, config, generation),
       chatTemplates: chatTemplatesOf(file, { tokenizerConfig, chatTemplate }, text.tokenizer),
       pooling: poolingOf(file, pooling, found.config.dModel),
-      ignored: otherHeadsOf(file, described),
+      ...{ names: described.names, ignored: otherHeadsOf(file, described) },
       close,
       async stream(onRows, { signal: stop, onProgress, room } = {}) {
         let loaded = 0;

@@ -9,6 +9,7 @@ import { readSafetensors, type StoredArrays } from '../formats/safetensors.js';
 import { type Config, resolveConfig } from '../language/config.js';
 import { savedTextsIn } from '../language/saved-texts.js';
 import type { Instance } from '../memory/instance.js';
+import { fill } from './checkpoint.js';
 import { created, identityOf, trainerOf } from './language-model.js';
 
 const fn = 'languageModel.fromFile';
@@ -18,17 +19,22 @@ function refuse(what: string, expected: string): never {
 }
 
 /** What reads files of other kinds. */
-const readers: Readonly<Record<string, string>> = {
-  language_model_adapters:
+const readers: ReadonlyMap<string | undefined, string> = new Map([
+  [
+    'language_model_adapters',
     'a language_model; load() of a trainer that languageModel.from(model, { lora }) makes takes adapters',
-  saved_model: 'a language_model; load() of qkv/models and languageModel.from() take such a file',
-};
+  ],
+  [
+    'saved_model',
+    'a language_model; load() of qkv/models and languageModel.from() take such a file',
+  ],
+]);
 
 /** The config of a file. */
 function configIn({ metadata }: StoredArrays): Config {
   const kind = metadata.get('kind');
   if (kind !== 'language_model') {
-    const expected = readers[kind ?? ''] ?? 'a language_model, as save() of its trainer makes it';
+    const expected = readers.get(kind) ?? 'a language_model, as save() of its trainer makes it';
     refuse(
       kind === undefined ? 'do not say what they hold' : `hold a ${kind.slice(0, 40)}`,
       expected,
@@ -77,6 +83,6 @@ export function fromFile(
   const identity = identityOf(config, () => texts);
   return trainerOf(fn, instance, created(fn, instance, config, options), config, {
     identity,
-    file,
+    start: (state) => fill(fn, state, file),
   });
 }

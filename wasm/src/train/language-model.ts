@@ -22,7 +22,6 @@ import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { newFloats, takeOptions } from '../arguments/values.js';
-import type { StoredArrays } from '../formats/safetensors.js';
 import { type Config, configFields, resolveConfig } from '../language/config.js';
 import { Readings } from '../language/readings.js';
 import { checkRows, checkWhole, found, optionalWhole, take } from '../language/rows.js';
@@ -34,7 +33,7 @@ import { attributionPatching } from './attribution-patching.js';
 import { gradients } from './logit-gradients.js';
 import { trainerOptions } from './options.js';
 import type { Identity } from './checkpoint.js';
-import type { BaseModel, TrainerState } from './trainer-state.js';
+import type { TrainerState } from './trainer-state.js';
 import { createTrainer, type TrainerKind } from './trainer.js';
 
 /** What files of trainers say of the config; the rest is at its default. */
@@ -185,14 +184,7 @@ class TrainedLanguageModel implements TrainedModel {
 }
 
 /** What the trainer of a made object is besides its config. */
-interface TrainerParts {
-  readonly identity: Identity;
-  /** The model whose weights it reads, and what that is in a file. */
-  readonly base?: BaseModel;
-  readonly whole?: Identity;
-  /** What it begins with. */
-  readonly file?: StoredArrays;
-}
+export type TrainerParts = Omit<TrainerKind<TrainedModel, LanguageBatch>, 'batch' | 'model'>;
 
 /** What a file says of a whole model. */
 export const identityOf = (config: Config, texts?: Identity['texts']): Identity => ({

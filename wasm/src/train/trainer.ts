@@ -4,11 +4,12 @@ import { QkvError } from '../api/errors.js';
 import type {
   EvaluationResult,
   Parameters,
+  SaveAdaptersOptions,
   SaveOptions,
   StepResult,
   Trainer,
+  WrittenAdapters,
 } from '../api/trainer-types.js';
-import type { StoredArrays } from '../formats/safetensors.js';
 import { found } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
@@ -16,7 +17,7 @@ import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import { checkShaped } from './arguments.js';
-import { fill, type Identity, load, save } from './checkpoint.js';
+import { type Identity, load, save } from './checkpoint.js';
 import { type BaseModel, TrainerState } from './trainer-state.js';
 
 /** What the two kinds differ in. */
@@ -26,8 +27,10 @@ export interface TrainerKind<Model, Batch> {
   readonly base?: BaseModel;
   /** What that is in a file, with adapters added. */
   readonly whole?: Identity;
-  /** What it begins with. */
-  readonly file?: StoredArrays;
+  /** Fills it with what it begins with. */
+  start?(state: TrainerState): void;
+  /** The files of its adapters, if it trains those. */
+  adapters?(fn: string, state: TrainerState, options: SaveAdaptersOptions): WrittenAdapters;
   /** The batch as the core takes it, checked but for what the core knows. */
   batch(fn: string, call: Call, batch: Batch): Group<'trainerBatch'>;
   /** What reads the weights. */
@@ -48,9 +51,8 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
     for (const [name, value] of Object.entries(fixed)) {
       Object.defineProperty(this, name, { value, enumerable: true });
     }
-    if (!kind.file) return;
     try {
-      fill(fn, this.#state, kind.file);
+      kind.start?.(this.#state);
     } catch (error) {
       this.#state.dispose();
       throw error;
@@ -124,6 +126,18 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
   save(options: SaveOptions = {}): Uint8Array<ArrayBuffer> {
     const { identity, whole } = this.#kind;
     return save(this.#state, identity, options, whole);
+  }
+
+  saveAdapters(options: SaveAdaptersOptions = {}): WrittenAdapters {
+    const fn = 'Trainer.saveAdapters';
+    const state = this.#state;
+    state.live(fn);
+    const written = this.#kind.adapters?.(fn, state, options);
+    if (written) return written;
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: the trainer trains whole weights, expected one of languageModel.from(model, { lora })`,
+    );
   }
 
   load(bytes: Uint8Array): void {

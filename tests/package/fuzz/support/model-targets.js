@@ -88,7 +88,7 @@ export const trainTargets = named([
   { says: 'Trainer.save', method: 'save', of: made('trainer', 'languageModel'), args: [{ optimizer: true, format: 'int8' }], optionsAt: 0, options: ['optimizer', 'format'] },
   { says: 'parameters.set', method: 'set', of: made('parameters', 'languageModel'), args: ['head', randomArray([8, 6], 4)] },
   { says: 'parameters.value', method: 'value', of: made('parameters', 'seq2seq'), args: ['embedding'] },
-  { says: 'TrainedModel.forward', method: 'forward', of: made('trained', 'languageModel'), args: [[1, 2, 3, 4], { batch: 2, keyLengths: [1, 2], inspect: { layers: [0], weights: true, residuals: true, projections: true } }], optionsAt: 1, options: ['batch', 'keyLengths', 'inspect'] },
+  { says: 'TrainedModel.forward', method: 'forward', of: made('trained', 'languageModel'), args: [[1, 2, 3, 4], { batch: 2, keyLengths: [1, 2], inspect: { layers: [0], weights: true, residuals: true, projections: true } }], optionsAt: 1, options: ['batch', 'rows', 'keyLengths', 'inspect'] },
   { says: 'TrainedModel.gradients', method: 'gradients', of: made('trained', 'languageModel'), args: [[1, 2, 3, 4], { answer: 1, instead: 2, row: 0, read: [{ site: 'z', layers: [0], rows: [0, 1] }] }], optionsAt: 1, options: ['instead', 'row'] },
   { says: 'TrainedModel.attributionPatching', method: 'attributionPatching', of: made('trained', 'languageModel'), args: [{ clean: [1, 2], corrupt: [3, 2], answer: 1, instead: 2, site: 'z' }], optionsAt: 0, options: [] },
   { says: 'TrainedModel.loss', method: 'loss', of: made('trained', 'languageModel'), args: [Int32Array.of(1, 2, 3, 4), { batch: 2 }], optionsAt: 1, options: ['batch'] },

@@ -10,13 +10,15 @@ import { readGguf } from './gguf.js';
 import { ggufRank, headIn } from './heads.js';
 import { readHub } from './hub.js';
 import { llama2cConfig, llama2cIgnored, locateStacked } from './llama2c.js';
-import { type Locate, locateBy, otherHeads } from './locate.js';
+import { type Locate, locateBy, type Names, otherHeads } from './locate.js';
 import { locateOwn, ownConfig, ownIgnored } from './own.js';
 
 /** A model as a file has it. */
 export interface Described {
   readonly config: LanguageModelConfig;
   readonly locate: Locate;
+  /** The names of the hub, of a file of it. */
+  readonly names?: Names;
   /** The name of a tensor as `locate` says it, from the name in the file. */
   readonly rename: (name: string) => string;
   /** Tensors, as renamed, of which nothing is needed. */
@@ -70,7 +72,7 @@ function byNames(file: ModelFile, read: Read, classes: readonly unknown[] = []):
     ...(isWithout && { head: false }),
   };
   return {
-    ...{ config, locate: locateBy(names, config), rename, hasScales: false },
+    ...{ config, names, locate: locateBy(names, config), rename, hasScales: false },
     isIgnored: (name) => ignored?.test(name) ?? false,
     // An encoder has no head of a language model, whatever its file has.
     isOtherHead: (name) =>
@@ -94,9 +96,10 @@ export function describeModel(file: ModelFile, given: unknown, wantsHead: boolea
   if (format === 'gguf') {
     const read = readGguf(file);
     const isRanker = wantsHead && metadata.get('general.architecture') === 'bert';
-    return isRanker
+    const { names: _ofGguf, ...described } = isRanker
       ? byNames(file, { ...read, heads: () => ggufRank }, ['ForSequenceClassification'])
       : byNames(file, read);
+    return described;
   }
   if (format === 'llama2.c') {
     const config = llama2cConfig(file);

@@ -56,6 +56,8 @@ export interface Hub {
   /** Fields that only this family and its relatives have, and that it obeys. */
   readonly obeyed?: string;
   readonly more?: (fields: Fields, sizes: Sizes) => More;
+  /** Whether the names of maps, or what they are multiplied by, are only known by config.json. */
+  readonly isByConfig?: true;
   /** Heads for other things than the next token; of a decoder by default the score of its last token. */
   readonly tasks?: (fields: Fields) => Heads;
 }

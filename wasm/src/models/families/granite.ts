@@ -25,6 +25,7 @@ export const granite = {
   hub: {
     ...{ names: llamaNames, fixed: { ...llamaFixed, ...llamaBiased } },
     obeyed: 'embedding_multiplier attention_multiplier residual_multiplier logits_scaling',
+    isByConfig: true,
     // The defaults of transformers, whose files leave defaults out.
     more: (fields) =>
       withFactors(

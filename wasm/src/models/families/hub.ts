@@ -69,6 +69,14 @@ export function hubFixed(type: string): Fixed {
   return Object.fromEntries(Object.entries({ ...common, ...fixed }).filter(isFixed));
 }
 
+/** How files of a family of the hub have its arrays; undefined for a family that is none of it. */
+export function hubOf(
+  type: string,
+): { readonly hub: Hub; readonly isInterleaved: boolean } | undefined {
+  const family = new Map(Object.entries(families)).get(type);
+  return family && { hub: family.hub, isInterleaved: family.traits.rotary?.interleaved === true };
+}
+
 /** What stands in its field, or what the family has where none is read. */
 function activationOf(fields: Fields, { traits, hub }: OfHub): Activation {
   if (!hub.activation && traits.activation) return traits.activation;

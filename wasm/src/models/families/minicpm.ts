@@ -10,7 +10,7 @@ export const minicpm: Family = {
   types: ['minicpm'],
   traits: rms,
   hub: {
-    classes: 'MiniCPM',
+    ...{ classes: 'MiniCPM', isByConfig: true },
     ...{ names: llamaNames, isTied: true, obeyed: 'scale_emb scale_depth dim_model_base' },
     fixed: { ...llamaFixed, ...all('attention_bias', true, false), ...all('sparse_config') },
     more: (fields, { numLayers, dModel }) =>

@@ -103,6 +103,7 @@ export const t5: Family = {
       ignored:
         /^(encoder|decoder)\.embed_tokens\.weight$|^decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight$/,
     },
+    isByConfig: true,
     sizes: 'num_layers d_model num_heads d_ff n_positions=512 - d_kv',
     epsilon: 'layer_norm_epsilon',
     fixed: { ...unrotated, ...all('hidden_act'), ...all('is_decoder is_causal', false) },

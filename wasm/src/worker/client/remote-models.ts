@@ -1,6 +1,7 @@
 // What stands here for a model that lives in a worker, its sessions, and the tokens that follow.
 
 import { QkvError } from '../../api/errors.js';
+import type { AdapterFiles } from '../../api/adapter-types.js';
 import type { ModelCache } from '../../api/load-types.js';
 import type {
   ChatMessage,
@@ -318,6 +319,12 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     options?: FillMaskOptions & CallOptions,
   ): Promise<readonly (readonly Guess[])[]> {
     return this.call('LanguageModel.fillMask', 'fillMask', ['text', 'options'], [text, options]);
+  }
+
+  withAdapters(files: AdapterFiles, options?: CallOptions): Promise<AsyncLanguageModel> {
+    const [fn, method] = ['LanguageModel.withAdapters', 'withAdapters'];
+    const names = ['adapters', 'call'];
+    return this.make({ fn, method, names }, [files, options], (...of) => new RemoteModel(...of));
   }
 
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>> {

@@ -11,6 +11,7 @@ import type {
 import type { Passing } from '../../api/option-types.js';
 import type {
   EvaluationResult,
+  SaveAdaptersOptions,
   SaveOptions,
   Seq2Seq,
   StepResult,
@@ -20,6 +21,7 @@ import type {
   TrainedOutputOf,
   TranslateOptions,
   Translation,
+  WrittenAdapters,
 } from '../../api/trainer-types.js';
 import type { CallOptions } from '../../api/worker-call-types.js';
 import type {
@@ -207,6 +209,10 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
     const isSaid = isRecord(tokenizer) && typeof tokenizer.toJSON === 'function';
     const sent = isSaid ? { ...options, tokenizer: tokenizer.toJSON?.() } : options;
     return this.call(fn, 'save', ['options'], [sent]);
+  }
+
+  saveAdapters(options?: SaveAdaptersOptions & CallOptions): Promise<WrittenAdapters> {
+    return this.call('Trainer.saveAdapters', 'saveAdapters', ['options'], [options]);
   }
 
   load(bytes: Uint8Array, options?: CallOptions): Promise<void> {

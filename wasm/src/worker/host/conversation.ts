@@ -199,7 +199,7 @@ export class Conversation {
       };
       if (made === 'trainer') this.#checkTrains(method);
       const value =
-        made === 'model'
+        made === 'model' && !kept
           ? this.#load(id, given, onProgress)
           : made === 'generation'
             ? new Generation(call, given)

@@ -1,7 +1,13 @@
 // A trainer for the other side: all that belongs to it as methods of one object, and its run.
 
 import { QkvError } from '../../api/errors.js';
-import type { Batch, Parameters, SaveOptions, Trainer } from '../../api/trainer-types.js';
+import type {
+  Batch,
+  Parameters,
+  SaveAdaptersOptions,
+  SaveOptions,
+  Trainer,
+} from '../../api/trainer-types.js';
 import type { RunResult } from '../../api/worker-train-types.js';
 import { describe } from '../../arguments/values.js';
 import { trainedModelMethods } from '../protocol/methods.js';
@@ -72,6 +78,10 @@ export class Training {
 
   save(options?: SaveOptions): unknown {
     return this.#trainer.save(options);
+  }
+
+  saveAdapters(options?: SaveAdaptersOptions): unknown {
+    return this.#trainer.saveAdapters(options);
   }
 
   load(bytes: Uint8Array): void {

@@ -51,6 +51,7 @@ export const modelMakers: Readonly<Record<string, HandleKind>> = {
   generate: 'generation',
   generateAll: 'generation',
   fork: 'session',
+  withAdapters: 'model',
 };
 
 /** Methods of a model whose second argument may have a session. */
@@ -122,7 +123,13 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
       ...(['loss', 'embed', 'save', 'dispose'] satisfies MethodNames<LanguageModel>[]),
       ...(['attribute', 'sweep', 'headScores'] satisfies MethodNames<LanguageModel>[]),
       ...(['normWeights', 'lens', 'score', 'fillMask'] satisfies MethodNames<LanguageModel>[]),
-      ...(['encode', 'decode', 'generateAll', 'beams'] satisfies MethodNames<LanguageModel>[]),
+      ...([
+        'encode',
+        'decode',
+        'generateAll',
+        'beams',
+        'withAdapters',
+      ] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
       ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),
@@ -142,7 +149,9 @@ export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
     name: 'trainer',
     methods: [
       ...(['step', 'evaluate', 'differentiate', 'save'] satisfies MethodNames<Trainer<object>>[]),
-      ...(['accumulate', 'load', 'dispose'] satisfies MethodNames<Trainer<object>>[]),
+      ...(['accumulate', 'load', 'saveAdapters', 'dispose'] satisfies MethodNames<
+        Trainer<object>
+      >[]),
       ...(['value', 'gradient', 'set'] satisfies MethodNames<AsyncParameters>[]),
       ...(['run', 'pause', 'resume'] satisfies MethodNames<AsyncTrainer<object>>[]),
       ...['feed', 'ofModel'],
