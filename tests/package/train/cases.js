@@ -273,6 +273,7 @@ export const casesOf = (engine) => [
   ...['relu', 'gelu', 'gelu_tanh', 'silu'].map((kind) => activationCase(kind, [3, 11])),
   gateCase('swiglu', 'silu', [2, 9]),
   gateCase('geglu', 'gelu', [17]),
+  gateCase('geglu_tanh', 'gelu_tanh', [13]),
   rotaryCase([2, 2, 5, 8], { offset: 3 }),
   rotaryCase([1, 3, 4, 10], { rotaryDim: 6, base: 500 }),
   embeddingCase([3, 0, 3, 3, 1], [5, 4]),

@@ -111,7 +111,7 @@ export const operators = /** @type {const} */ ({
       x: 'floats',
       // y of the core, a name by which layers have their output.
       gated: 'floats',
-      activation: { choice: ['silu', 'gelu'], of: 'Activation' },
+      activation: { choice: ['silu', 'gelu', 'gelu_tanh'], of: 'Activation' },
       dx: 'results',
       dy: 'results',
     },

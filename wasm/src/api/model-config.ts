@@ -74,10 +74,7 @@ export interface LanguageModelConfig {
   normType?: 'layer' | 'rms' | undefined;
   /** Of all norms, at least 0. Default 1e-5. */
   epsilon?: number | undefined;
-  /**
-   * Of the feed-forward parts: those with `glu` have a gate, `'relu2'` is max(x, 0)^2. Default `'gelu'`; trainers lack
-   * `'geglu_tanh'` and `'relu2'`.
-   */
+  /** Of the feed-forward parts: those with `glu` have a gate, `'relu2'` is max(x, 0)^2. Default `'gelu'`. */
   activation?:
     | 'relu'
     | 'gelu'
@@ -123,7 +120,7 @@ export interface LanguageModelConfig {
   attentionScale?: number | null | undefined;
   /** As `softcap` of attention; 0, the default, for none. */
   attentionSoftcap?: number | undefined;
-  /** c > 0: logits become c tanh(logit / c). 0, the default, for none; the default for trainers. */
+  /** c > 0: logits become c tanh(logit / c). 0, the default, for none. */
   logitSoftcap?: number | undefined;
   /**
    * x + norm'(sub(norm(x))): one more norm on what each sub-layer adds, with `norm: 'pre'`, as Gemma 2. Default false.
@@ -167,7 +164,7 @@ export interface LanguageModelConfig {
   headBias?: boolean | undefined;
   /**
    * The head reads f(h W + b) in place of the stream h, W being `headTransform.w` [dModel, dModel], as BERT has it for masked tokens
-   * (`'gelu'`) and in its pooler (`'tanh'`). Default `'none'`; the default for trainers.
+   * (`'gelu'`) and in its pooler (`'tanh'`). Default `'none'`.
    */
   headTransform?: 'none' | 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'tanh' | undefined;
   /** With `headTransform`: one more norm after f. Default false. */

@@ -83,8 +83,8 @@ export interface LayerNormGradients extends RmsNormGradients {
 /** Activations that have a gradient here. */
 export type ActivationKind = 'relu' | 'gelu' | 'gelu_tanh' | 'silu';
 
-/** Gates of feed-forward layers (Shazeer 2020): silu(x) y, or gelu(x) y with the exact gelu. */
-export type GateKind = 'swiglu' | 'geglu';
+/** Gates of feed-forward layers (Shazeer 2020): silu(x) y, gelu(x) y with the exact gelu, or with its tanh form, as Gemma. */
+export type GateKind = 'swiglu' | 'geglu' | 'geglu_tanh';
 
 /** Gradients of a gate. */
 export interface GateGradients {
@@ -276,7 +276,7 @@ export interface TrainQkv extends Qkv {
    *     dx = dY y f'(x),   dy = dY f(x)
    *
    * All arrays have one shape. |dx - exact| is at most the bound of `activationBackward` times |y|, plus 2 u |dx|;
-   * |dy - exact| <= u |dY f(x)| (24 + x^2 / 2).
+   * |dy - exact| <= u |dY f(x)| (24 + x^2 / 2), of `'geglu_tanh'` u |dY f(x)| (10 + 8 |g|) with g of `gelu`.
    *
    * @throws {@link QkvError} as `activationBackward`
    */

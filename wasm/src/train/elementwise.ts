@@ -120,7 +120,7 @@ export function activationBackward(
 }
 
 /** The activation in each gate. */
-const gates = { swiglu: 'silu', geglu: 'gelu' } as const;
+const gates = { swiglu: 'silu', geglu: 'gelu', geglu_tanh: 'gelu_tanh' } as const;
 
 export function gateBackward(
   instance: Instance,

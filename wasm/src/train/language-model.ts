@@ -53,6 +53,7 @@ const further = {
     embeddingNorm: false,
     headBias: false,
   },
+  ...{ logitSoftcap: 0, headTransform: 'none', headNorm: false },
   ...{ qkNormOf: 'head', firstNorm: true, symmetricWindow: false },
 } as const;
 

@@ -188,7 +188,7 @@ export const tables = [
     dOutput: shaped(x.shape),
     x: array(x.shape, []),
     y: shaped(x.shape),
-    kind: required(choice('swiglu', 'geglu')),
+    kind: required(choice('swiglu', 'geglu', 'geglu_tanh')),
   }),
   method('rotaryEmbeddingBackward', {
     args: { dOutput: rotaryX, options: {} },

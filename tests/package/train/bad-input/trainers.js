@@ -58,7 +58,7 @@ const ofOptions = {
 /** What models have that are run and not trained. */
 const ofModelsAlone = Object.fromEntries(
   Object.entries({
-    ...{ logitSoftcap: 1, head: false },
+    ...{ relativeBuckets: 8, classes: 3, headPooling: 'mean', head: false },
   }).map(([name, value]) => [
     `config.${name}`,
     [refused(value, 'unsupported', `${name} is `, 'expected')],

@@ -27,6 +27,19 @@ const weightsOf = (state) =>
     }),
   );
 
+/** Those that adapters.json has besides. */
+const further = {
+  bert: {
+    ...{ ...configs.bert, head: true, tiedEmbeddings: true, headBias: true },
+    ...{ headTransform: 'gelu', headNorm: true },
+  },
+  gemma2: {
+    ...{ ...small, normType: 'rms', epsilon: 1e-6, activation: 'geglu_tanh', positions: 'rotary' },
+    ...{ tiedEmbeddings: true, postNorms: true, embeddingScale: 3.5, window: [2, null] },
+    ...{ attentionScale: 0.25, attentionSoftcap: 2, logitSoftcap: 1.5 },
+  },
+};
+
 /** Every model of models.json: { name, config, weights, ids, output, types, lengths }. */
 export const models = () =>
   fixture('models').cases.map(({ state, ...c }) => ({
@@ -34,3 +47,16 @@ export const models = () =>
     config: configs[c.name],
     weights: weightsOf(state),
   }));
+
+/**
+ * Every model of adapters.json, whose weights are those of models.json and its own: { name, config, weights, ids, targets, types, lengths,
+ * rank, alpha, maps, loss, adapters, gradients }.
+ */
+export function adaptedModels() {
+  const { rank, alpha, cases } = fixture('adapters');
+  const states = new Map(models().map((each) => [each.name, each.weights]));
+  return cases.map(({ state, ...c }) => ({
+    ...{ ...c, rank, alpha, config: further[c.name] ?? configs[c.name] },
+    weights: { ...states.get(c.name), ...weightsOf(state) },
+  }));
+}
