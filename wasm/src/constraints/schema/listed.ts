@@ -58,10 +58,10 @@ export class Listed {
     const said = saidTypes(schema, path);
     const type = typeOfValue(value);
     if (said && !said.some((each) => isOf(type, each))) return false;
-    const values = [schema['enum'], 'const' in schema ? [schema['const'] ?? null] : undefined];
+    const lists = [schema['enum'], 'const' in schema ? [schema['const'] ?? null] : undefined];
     const text = textOf(value);
-    if (values.some((list) => Array.isArray(list) && !list.some((each) => textOf(each) === text)))
-      return false;
+    const isIn = (list: readonly Json[]) => list.some((each) => textOf(each) === text);
+    if (lists.some((list) => Array.isArray(list) && !isIn(list as Json[]))) return false;
     if (!this.#meets(value, schema, path, depth)) return false;
     if (typeof value === 'string') return this.#isString(value, schema, path);
     if (typeof value === 'number') return isNumber(value, schema, path);
@@ -81,7 +81,8 @@ export class Listed {
     };
     if ($ref !== undefined) {
       const target = this.#schemas.target($ref, path);
-      if (!this.allows(value, target, String($ref), depth + 1)) return false;
+      if (!this.allows(value, target, typeof $ref === 'string' ? $ref : path, depth + 1))
+        return false;
     }
     const [met, all] = counts(allOf, 'allOf');
     if (met < all) return false;
