@@ -30,6 +30,23 @@ const tables = [
     },
   },
   {
+    title: 'Cookbook',
+    folder: 'cookbook',
+    files: {
+      'wasm/docs/cookbook/README.md': 'All recipes',
+      'wasm/docs/cookbook/chat.md': 'Chat',
+      'wasm/docs/cookbook/search.md': 'Search by meaning',
+      'wasm/docs/cookbook/caching.md': 'Keep models',
+      'wasm/docs/cookbook/fine-tuning.md': 'Fine-tuning with LoRA',
+      'wasm/docs/cookbook/training.md': 'Train in a page',
+      'wasm/docs/cookbook/circuits.md': 'Circuits',
+      'wasm/docs/cookbook/bundlers.md': 'Bundlers',
+      'wasm/docs/cookbook/edge-workers.md': 'Edge workers (Cloudflare)',
+      'wasm/docs/cookbook/cpp.md': 'C++',
+      'wasm/docs/cookbook/README.zh-CN.md': '实用手册',
+    },
+  },
+  {
     title: 'Benchmarks',
     folder: 'benchmarks',
     files: {
@@ -94,6 +111,7 @@ export const elsewhere = {
 export const bar = [
   { title: 'qkv', url: 'index.html', of: /^index\.html$/ },
   { title: 'Guides', url: 'guides/attention.html', of: /^guides\// },
+  { title: 'Cookbook', url: 'cookbook/cookbook.html', of: /^cookbook\// },
   { title: 'JavaScript', url: 'package/modules/qkv.html', of: /^(modules\.html|package\/)/ },
   ...(hasCore ? [{ title: 'C++', url: 'core/index.html', of: /^core\// }] : []),
   { title: 'Benchmarks', url: 'benchmarks/peers.html', of: /^benchmarks\// },

@@ -1,7 +1,7 @@
 // What the site asks of TypeDoc beyond its options: addresses and titles as contents.js has them, links that lead where the
 // site has what a file of the project stands for, and pages that can be read without a script and passed by keyboard.
-import { statSync } from 'node:fs';
-import { relative } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { Converter, JSX, KindRouter, Renderer } from 'typedoc';
 import { root } from '../environment.js';
 import { head } from './bar.js';
@@ -32,10 +32,36 @@ function placeOf(path) {
   return path.endsWith('.html') || statSync(`${root}/${path}`).isDirectory() ? NOWHERE : undefined;
 }
 
+const languages = { js: 'js', ts: 'typescript', tsx: 'tsx', cpp: 'cpp', hpp: 'cpp', txt: 'cmake' };
+
+/**
+ * A paragraph that is only a link to a program of examples/ becomes that program: in the project it is a link, and on the site
+ * nobody has to follow it. Parts of TypeDoc are texts, and links between the parentheses of Markdown.
+ */
+function includePrograms(parts, files) {
+  const copies = parts.map((part) => ({ ...part }));
+  for (const [i, part] of copies.entries()) {
+    const [before, after] = [copies[i - 1], copies[i + 1]];
+    const path =
+      part.kind === 'relative-link' && relative(root, files.resolvePath(part.target) ?? '');
+    const language = languages[/^examples\/.*\.(\w+)$/.exec(path || '')?.[1]];
+    const opening = /(?:^|\n)\[([^\]\n]+)\]\($/.exec(before?.text ?? '');
+    if (!language || !opening || !/^\)(?:\n|$)/.test(after?.text ?? '')) continue;
+    before.text = before.text.slice(0, opening.index + 1);
+    after.text = after.text.slice(1);
+    const code = readFileSync(join(root, path), 'utf8');
+    Object.assign(part, {
+      ...{ kind: 'text', target: undefined },
+      text: `<p class="program">${opening[1]}</p>\n\n\`\`\`${language}\n${code}\`\`\`\n`,
+    });
+  }
+  return copies;
+}
+
 /** The text of a page with its links led to where the site has things; `toRoot` is the way to its first page. */
 function lead(parts, project, toRoot) {
   const { files } = project;
-  return parts.map((part) => {
+  return includePrograms(parts, files).map((part) => {
     if (part.kind !== 'relative-link' || part.target === undefined) return part;
     const path = files.resolvePath(part.target);
     const place = placeOf(relative(root, path));

@@ -55,7 +55,7 @@ export default {
   searchInDocuments: true,
   hideGenerator: true,
   customFooterHtml: `qkv ${version}, MIT license. Made by TypeDoc and Doxygen.`,
-  highlightLanguages: ['js', 'typescript', 'cpp', 'bash', 'html', 'json', 'cmake'],
+  highlightLanguages: ['js', 'typescript', 'tsx', 'cpp', 'bash', 'html', 'json', 'cmake'],
   // All of their colours have a contrast of 4.5 and more.
   lightHighlightTheme: 'github-light-high-contrast',
   darkHighlightTheme: 'github-dark-high-contrast',

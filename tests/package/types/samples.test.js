@@ -12,12 +12,16 @@ const languages = { js: 'mjs', javascript: 'mjs', ts: 'mts', typescript: 'mts' }
 const block = new RegExp(`^\`\`\`(${Object.keys(languages).join('|')})\\n`, 'm');
 
 /** Every guide of the package with code in it. */
-const guides = readdirSync(join(root, 'wasm/docs'))
+const guides = readdirSync(join(root, 'wasm/docs'), { recursive: true })
+  .filter((name) => name.endsWith('.md'))
   .map((name) => `wasm/docs/${name}`)
   .filter((path) => block.test(text(path)));
 
 /** What has programs beside those that are run. */
-const others = ['README.zh-CN.md', 'wasm/docs/bundlers.md'];
+const others = [
+  ...['README.zh-CN.md', 'wasm/docs/bundlers.md'],
+  ...guides.filter((path) => path.includes('/cookbook/')),
+];
 
 const programs = Object.fromEntries(
   [...documents, ...others].flatMap((path) =>
