@@ -91,7 +91,7 @@ const ofRunning = `${ofModels} ${ofReadings} Activated Alternative AttributeOpti
 const ofTraining = `${ofModels} ${ofReadings} AdaptedMap AttributionPatchingOptions Batch EvaluationResult FineTuneOptions GradientRead
   GradientSite GradientsOptions LanguageBatch LanguageModelTrainers LearningRateSchedule LogitGradients LogitModel LoraOptions
   Parameters SaveOptions Seq2Seq Seq2SeqBatch Seq2SeqConfig StepResult TrainedForwardOptions TrainedInspect TrainedModel TrainedOutput
-  TrainedOutputOf Trainer TrainerOptions TranslateOptions Translation SaveAdaptersOptions WrittenAdapters SavedTokenizer Tokenizer
+  TrainedOutputOf Trainer TrainerOptions TranslateOptions Translation SaveAdaptersOptions WrittenAdapters SavedTokenizer TokenPair Tokenizer
   TokenizerJson`;
 const exported = {
   '.': ofEngines,

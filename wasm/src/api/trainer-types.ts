@@ -6,7 +6,7 @@ import type { TrainedModel } from './trained-model-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
 export type { AdapterFiles, WrittenAdapters } from './adapter-types.js';
-export type { SavedTokenizer, Tokenizer, TokenizerJson } from './model-types.js';
+export type { SavedTokenizer, TokenPair, Tokenizer, TokenizerJson } from './model-types.js';
 export type {
   Filled,
   LanguageModelConfig,
