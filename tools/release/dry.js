@@ -88,7 +88,7 @@ async function release(clone) {
   await step('install: in an empty project, without a network', () => install(tarball), output);
   const publish = ['publish', tarball, '--dry-run', '--access', 'public', '--ignore-scripts'];
   await step('publish: npm publish --dry-run', () => run('npm', publish, 5), ({ output: said }) =>
-    said.split('\n').filter((line) => /version:|filename:|size:|integrity:|total files|^\+|warn|error/i.test(line)).join('\n'));
+    said.split('\n').filter((line) => /^npm (notice (version|filename|package size|integrity|total files)|warn|error)|^\+/.test(line)).join('\n'));
   cpSync(join(clone, 'CHANGELOG.md'), join(made, 'CHANGELOG.md'));
   console.log(`\nnotes of ${version}\n`);
   console.log(newest(readFileSync(join(made, 'CHANGELOG.md'), 'utf8')));
