@@ -1,8 +1,9 @@
 // A process for one contestant: told by messages which of these to open, and then what to call.
+import { adapters } from './adapters.js';
 import { llamaCpp } from './llama_cpp.js';
 import { patching } from './patching.js';
 
-const peers = { llamaCpp, patching };
+const peers = { adapters, llamaCpp, patching };
 
 let seat;
 process.on('message', async ({ open, options, call, argument }) => {

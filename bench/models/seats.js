@@ -6,6 +6,7 @@
 //   decode(context)   milliseconds of the tokens that are decoded after them; then the cache ends where it did
 //   next()            the id of the largest logit after the prompt
 //   pass(), attribute(), sweep()   as in patching.js; the sweep with the differences that it found
+//   loss(), step(), sizes()        as in adapters.js
 //   about()           words on how it computes the file, where there are several ways; undefined otherwise
 import { fork, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

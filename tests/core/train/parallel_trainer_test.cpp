@@ -23,6 +23,11 @@ std::vector<float> trained(ModelActivation activation, Workspace& workspace) {
   config.d_feed_forward = 128;
   config.max_length = 32;
   config.activation = activation;
+  // Two of the kinds have what else is computed number by number.
+  config.logit_softcap = activation == ModelActivation::kGegluTanh ? 5.0F : 0.0F;
+  config.tied_embeddings = config.head_bias = config.head_norm =
+      activation == ModelActivation::kRelu2;
+  config.head_transform = config.head_norm ? HeadTransform::kTanh : HeadTransform::kNone;
   train::TrainerOptions options;
   options.dropout = 0.1F;
   train::LanguageModelTrainer trainer;
@@ -50,7 +55,8 @@ std::vector<float> trained(ModelActivation activation, Workspace& workspace) {
 
 TEST_CASE("LanguageModelTrainer: threads change no bit", "[train][model][parallel]") {
   for (const auto activation :
-       {ModelActivation::kSwiglu, ModelActivation::kGeglu, ModelActivation::kGelu}) {
+       {ModelActivation::kSwiglu, ModelActivation::kGeglu, ModelActivation::kGelu,
+        ModelActivation::kGegluTanh, ModelActivation::kRelu2}) {
     Workspace single;
     const std::vector<float> alone = trained(activation, single);
     for (const unsigned count : {2U, 3U}) {
