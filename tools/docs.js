@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bothSchemes } from './docs/schemes.js';
+import { found, makeSearch } from './docs/search/index.js';
 import { missing, root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 
@@ -28,6 +29,8 @@ async function documentCore() {
   // Imported late: its links depend on doxygen, which may have been installed since.
   const { dress } = await import('./docs/bar.js');
   await must(toolchain.DOXYGEN, ['core/Doxyfile'], { env: { QKV_VERSION: version } });
+  for (const name of ['search', 'search.html'])
+    rmSync(join(core, name), { recursive: true, force: true });
   const names = readdirSync(core, { recursive: true });
   const rewrite = (which, work) => {
     for (const name of names.filter((entry) => which.test(entry))) {
@@ -41,8 +44,9 @@ async function documentCore() {
 
 /** Both halves; without Doxygen that of the core is left out, and nothing leads there then. Throws with every warning. */
 export async function makeDocs() {
-  rmSync(core, { recursive: true, force: true });
+  for (const path of [core, found.core]) rmSync(path, { recursive: true, force: true });
   await Promise.all([documentPackage(), toolchain.DOXYGEN ? documentCore() : undefined]);
+  await makeSearch();
   return toolchain.DOXYGEN ? undefined : `without the C++ reference: ${missing('DOXYGEN')}`;
 }
 

@@ -18,6 +18,9 @@ const addresses = ['index.html', 'guides/attention.html', 'benchmarks/peers.html
 const more = [
   'package/modules/qkv.html',
   'package/interfaces/qkv.Qkv.html',
+  'package/functions/qkv.attention.html',
+  'package/methods/qkv_models.LanguageModel.generate.html',
+  'cookbook/chat.html',
   ...(hasCore ? ['core/index.html'] : []),
 ];
 const fewer = [looks[3]];
@@ -137,5 +140,90 @@ test('site: without script it can be read, and one page leads to the next', asyn
     if (!hasCore) return;
     await page.click('.bar a:has-text("C++")');
     assert.match(await page.textContent('.title'), /The C\+\+ library/);
+  });
+});
+
+test('site: on a phone the bar is one line, and the part that is read is in sight', async () => {
+  const parts = ['index.html', 'guides/attention.html', 'project/examples.html'];
+  for (const address of [...parts, ...(hasCore ? ['core/index.html'] : [])]) {
+    await inTab({ width: 390 }, async (page, open) => {
+      await open(address);
+      await isShown(page);
+      const { lines, height, isInSight } = await page.evaluate(() => {
+        const links = [...document.querySelectorAll('.bar a')].map((link) =>
+          link.getBoundingClientRect(),
+        );
+        const bar = document.querySelector('.bar').getBoundingClientRect();
+        const here = document.querySelector('.bar [aria-current]').getBoundingClientRect();
+        return {
+          lines: new Set(links.map(({ top }) => Math.round(top))).size,
+          height: document.querySelector('.top').getBoundingClientRect().height,
+          isInSight: here.left >= bar.left - 1 && here.right <= bar.right + 1,
+        };
+      });
+      assert.equal(lines, 1, address);
+      assert.ok(height <= 48, `${address}: ${height} px`);
+      assert.ok(isInSight, address);
+    });
+  }
+});
+
+/** What is chosen in the search, and the groups that are shown. */
+const searched = (page) =>
+  page.evaluate(() => ({
+    isOpen: document.getElementById('search')?.open ?? false,
+    groups: [...document.querySelectorAll('.search-group')].map(({ textContent }) => textContent),
+    chosen: document.querySelector('#search [aria-selected=true]')?.href,
+  }));
+const whenFound = (page) => page.waitForSelector('#search [role=option]');
+
+test('site: the search of both halves by keyboard: / opens it, arrows choose, Enter goes there, Escape closes', async () => {
+  for (const address of ['guides/attention.html', ...(hasCore ? ['core/index.html'] : [])]) {
+    await inTab({ width: 390 }, async (page, open) => {
+      await open(address);
+      await isShown(page);
+      await page.keyboard.press('/');
+      await page.keyboard.type('gguf');
+      await whenFound(page);
+      const first = await searched(page);
+      assert.ok(first.isOpen);
+      assert.deepEqual(first.groups.slice(0, 2), ['Guides', 'JavaScript']);
+      assert.match(first.chosen, /guides\/model-files\.html#gguf$/);
+      const field = page.locator('#search-field');
+      await page.keyboard.press('ArrowDown');
+      const second = await searched(page);
+      assert.notEqual(second.chosen, first.chosen);
+      const active = await field.getAttribute('aria-activedescendant');
+      assert.equal(await page.locator(`#${active}`).getAttribute('aria-selected'), 'true');
+      assert.deepEqual(await violations(page), [], address);
+      assert.equal(await overflow(page), 0, 'the dialog is wider than the screen');
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('Escape');
+      assert.equal((await searched(page)).isOpen, false);
+      await page.keyboard.press('Control+k');
+      assert.ok((await searched(page)).isOpen, 'Ctrl+K opens it, too');
+      await whenFound(page);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/guides\/model-files\.html#gguf$/);
+    });
+  }
+});
+
+test('site: the search of a page in Chinese speaks Chinese', async () => {
+  await inTab({ width: 1280, colorScheme: 'dark' }, async (page, open) => {
+    await open('cookbook/readme.zh-cn.html');
+    await isShown(page);
+    await page.click('#search-open');
+    assert.equal(
+      await page.getAttribute('#search-field', 'placeholder'),
+      '搜索指南、JavaScript 和 C++',
+    );
+    await page.keyboard.type('注意力');
+    await whenFound(page);
+    assert.match((await searched(page)).chosen, /zh-cn\.html/);
+    await page.fill('#search-field', 'zzqxv');
+    await page.waitForFunction(() =>
+      /没有找到/.test(document.getElementById('search').textContent),
+    );
   });
 });

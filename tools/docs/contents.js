@@ -93,6 +93,16 @@ export const groups = tables.map(({ title: group, folder, files }) => ({
 
 export const pages = groups.flatMap((group) => group.pages);
 
+/** What comes later in a search than other pages with the same words: it speaks of everything, or of what others say in full. */
+export const searchWeights = {
+  'README.md': 0.6,
+  'README.zh-CN.md': 0.6,
+  'wasm/docs/comparison.md': 0.6,
+  'wasm/docs/comparison.zh-CN.md': 0.6,
+  'wasm/docs/model-files.md': 0.8,
+  'CHANGELOG.md': 0.5,
+};
+
 /** Whether there is a reference of the C++ headers, which takes Doxygen. */
 export const hasCore = Boolean(toolchain.DOXYGEN);
 

@@ -1,25 +1,15 @@
 // What the site asks of TypeDoc beyond its options: addresses and titles as contents.js has them, links that lead where the
 // site has what a file of the project stands for, and pages that can be read without a script and passed by keyboard.
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { Converter, JSX, KindRouter, Renderer } from 'typedoc';
+import { Converter, IndexEvent, JSX, Renderer } from 'typedoc';
 import { root } from '../environment.js';
 import { head } from './bar.js';
-import { elsewhere, groups, pages } from './contents.js';
-
-const fileOf = (reflection) => {
-  const path = reflection.project.files.getReflectionPath(reflection);
-  return path && relative(root, path);
-};
-const pageOf = (reflection) => pages.find(({ file }) => file === fileOf(reflection));
-
-/** Guides where contents.js says, and the reference of the package in a folder, as that of the core is. */
-class SiteRouter extends KindRouter {
-  getIdealBaseName(reflection) {
-    const page = reflection.isDocument() && pageOf(reflection);
-    return page ? page.url.replace(/\.html$/, '') : `package/${super.getIdealBaseName(reflection)}`;
-  }
-}
+import { elsewhere, groups, pages, searchWeights } from './contents.js';
+import { pageOf, SiteRouter } from './reference/router.js';
+import { SiteTheme } from './reference/theme.js';
+import { referenceOf, sectionsOf } from './search/collect.js';
+import { found } from './search/index.js';
 
 /** What begins the target of a link that the site cannot follow: a folder of the project. */
 const NOWHERE = 'nowhere:';
@@ -109,9 +99,39 @@ function plainNavigation(context) {
   return `<noscript><nav class="plain" aria-label="Pages">${lists.join('')}</nav></noscript>`;
 }
 
+/** Which group of results a page is in. */
+const partOf = (page) =>
+  page.group === 'Guides' || page.group === 'Cookbook' ? 'guides' : 'project';
+
+/** Writes down what of the pages can be found, for the index that both halves have together. */
+function collectForSearch({ renderer }) {
+  const entries = [];
+  renderer.on(Renderer.EVENT_END_PAGE, ({ contents, model }) => {
+    const page = model.isDocument() && pageOf(model);
+    if (page) {
+      const more = {
+        part: partOf(page),
+        chinese: page.file.endsWith('.zh-CN.md') || undefined,
+        weight: searchWeights[page.file],
+        // A recipe is about what its first sentences say.
+        share: page.group === 'Cookbook' ? 0.4 : 1,
+      };
+      entries.push(...sectionsOf(contents, { ...page, ...more }));
+    }
+  });
+  renderer.on(Renderer.EVENT_END, () => {
+    writeFileSync(found.package, JSON.stringify([...entries, ...referenceOf(renderer.router)]));
+  });
+}
+
 /** @param {import('typedoc').Application} app */
 export function plugin(app) {
   app.renderer.defineRouter('site', SiteRouter);
+  app.renderer.defineTheme('site', SiteTheme);
+  // The site has one search for both of its halves.
+  app.renderer.on(IndexEvent.PREPARE_INDEX, (event) => {
+    event.searchResults = [];
+  });
 
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, document) => {
     const { title, group, url } = pageOf(document);
@@ -127,10 +147,14 @@ export function plugin(app) {
     project.readme = lead(project.readme, project, '');
   });
 
-  // Code keeps its lines, and is scrolled by itself where they are long.
+  // Code keeps its lines, and is scrolled by itself where they are long. TypeDoc's own index is not needed.
   app.renderer.on(Renderer.EVENT_END_PAGE, (page) => {
-    page.contents = page.contents.replaceAll('<pre><code', '<pre tabindex="0"><code');
+    page.contents = page.contents
+      .replaceAll('<pre><code', '<pre tabindex="0"><code')
+      .replace(/<script async src="[^"]*" id="tsd-search-script"><\/script>/, '');
   });
+
+  collectForSearch(app);
 
   // Landmarks: TypeDoc's pages have a banner and a navigation, and nothing that says where the text is.
   const { hooks } = app.renderer;

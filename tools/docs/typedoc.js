@@ -1,6 +1,6 @@
 // The options of TypeDoc, which makes all pages but those of the C++ headers: the reference of the package from its
 // comments, and a page of every file of contents.js. TypeDoc reads Markdown anyway, checks the links and anchors of both
-// together, colours code for both themes and searches all of it, so the site takes no other generator.
+// together and colours code for both themes, so the site takes no other generator.
 import { join } from 'node:path';
 import { root, version } from '../environment.js';
 import { groups, pages } from './contents.js';
@@ -21,6 +21,7 @@ export default {
   projectDocuments: pages.map(({ file }) => at(file)),
   plugin: [plugin],
   router: 'site',
+  theme: 'site',
   // Links are written as links.
   markdownItOptions: { html: true, linkify: false },
   markdownItLoader(parser) {
@@ -52,7 +53,7 @@ export default {
   favicon: at('web/public/favicon.svg'),
   headings: { readme: false, document: false },
   navigation: { includeGroups: true },
-  searchInDocuments: true,
+  useFirstParagraphOfCommentAsSummary: true,
   hideGenerator: true,
   customFooterHtml: `qkv ${version}, MIT license. Made by TypeDoc and Doxygen.`,
   highlightLanguages: ['js', 'typescript', 'tsx', 'cpp', 'bash', 'html', 'json', 'cmake'],

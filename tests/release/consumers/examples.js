@@ -5,6 +5,7 @@ import { text } from '../../support/js/files.js';
 export const documents = [
   'README.md',
   'tools/docs/start.md',
+  'tools/docs/functions.md',
   'wasm/docs/attention.md',
   'wasm/docs/package.md',
   'wasm/docs/worked-example.md',
