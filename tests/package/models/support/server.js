@@ -37,6 +37,8 @@ export async function serveFile(t, bytes, options = {}) {
         range && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
     };
     response.on('error', () => undefined);
+    // One for each write that has to wait.
+    response.setMaxListeners(0);
     response.writeHead(ranges && range ? 206 : 200, { ...own, ...more });
     let sent = 0;
     for (let at = from; at < bytes.length && !response.destroyed; at += piece) {

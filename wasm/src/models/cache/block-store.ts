@@ -14,6 +14,8 @@ export interface BlockStore {
   remove(name: string): Promise<void>;
   /** All names. */
   names(): Promise<string[]>;
+  /** The right to write what belongs to a name, where others than the tabs or threads of this one may have it. */
+  lock?(name: string): Promise<(() => void) | undefined>;
 }
 
 /** Bytes of a stretch: an entry of the Cache API takes a millisecond or two besides its bytes. */

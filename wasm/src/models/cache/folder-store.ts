@@ -3,6 +3,7 @@
 import { nodeModule } from '../../platform/node.js';
 import { openFile } from '../sources/piece-source.js';
 import type { BlockStore } from './block-store.js';
+import { lockFile } from './folder-lock.js';
 
 interface Files {
   mkdir(path: string, options: { recursive: boolean }): Promise<unknown>;
@@ -61,6 +62,7 @@ export function folderStore(given: string): BlockStore {
       }
     },
     remove: (name) => files.rm(at(name), { force: true }),
+    lock: (name) => lockFile(at(`${name}.lock`)),
     async names() {
       try {
         return await files.readdir(folder);

@@ -194,9 +194,21 @@ export class Shelf {
     return false;
   }
 
-  /** The right to write a file, if nobody has it. */
-  lock(key: string): Promise<(() => void) | undefined> {
-    return tryLock(`qkv:${this.#name}:${key}`);
+  /** The right to write a file, if nobody has it, here or in another process. */
+  async lock(key: string): Promise<(() => void) | undefined> {
+    const unlock = await tryLock(`qkv:${this.#name}:${key}`);
+    if (!unlock) return undefined;
+    const store = await this.#try('cannot be read', (found) => Promise.resolve(found));
+    if (!store?.lock) return unlock;
+    const unlockStore = await store.lock(key);
+    if (!unlockStore) unlock();
+    return (
+      unlockStore &&
+      (() => {
+        unlockStore();
+        unlock();
+      })
+    );
   }
 
   /** Says that a file is read, until the returned function is called. */
