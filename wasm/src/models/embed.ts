@@ -6,7 +6,8 @@ import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { checkSignal } from '../arguments/signal.js';
 import { describe, listOf, newFloats, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
-import type { ModelState, ModelSpec } from './model-state.js';
+import type { ModelSpec } from './model-spec.js';
+import type { ModelState } from './model-state.js';
 import { checkAlone, tokensOf } from './text.js';
 import { checkProgress, inPasses, mostTexts, type RowsOfPass, shortened } from './texts.js';
 

@@ -4,7 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { EncodeOptions } from '../api/model-types.js';
 import { checkBoolean } from '../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../arguments/values.js';
-import type { ModelSpec } from './model-state.js';
+import type { ModelSpec } from './model-spec.js';
 import { hasNoTokenizer, idsOf, tokensIn } from './text.js';
 
 const invalid = (what: string): never => {

@@ -1,8 +1,6 @@
 // What a model has in WebAssembly memory: the object itself, and what is known of it.
 
-import type { ChatTemplates } from '../api/chat-types.js';
-import type { KeptFormat, Tokenizer } from '../api/model-types.js';
-import { type Config, configFields } from '../language/config.js';
+import { configFields } from '../language/config.js';
 import { keepHandle } from '../language/model-handles.js';
 import { type NamedArray, namedArrays } from '../language/named-arrays.js';
 import { found } from '../language/rows.js';
@@ -10,32 +8,10 @@ import { Call } from '../memory/call.js';
 import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
-import type { Names } from './families/locate.js';
-import type { Pooling } from './families/pooling.js';
 import { keptFormats as order } from './kept.js';
 import { adapterFilesOf } from './adapters/adapter-files.js';
+import type { ModelSpec } from './model-spec.js';
 import { textsOf } from './saved-texts.js';
-
-/** What a model is made of besides its weights. */
-export interface ModelSpec {
-  readonly config: Config;
-  readonly format: KeptFormat;
-  /** Of each array, in the order of the core; without it all matrices have `format`. */
-  readonly formats?: readonly KeptFormat[];
-  readonly tokenizer: Tokenizer | undefined;
-  /** Why there is none, or why it may not be the right one. */
-  readonly tokenizerProblem?: string | undefined;
-  /** How a conversation is written, where the files say it. */
-  readonly chatTemplates?: ChatTemplates | undefined;
-  /** Tokens that end a generation. */
-  readonly ends: readonly number[];
-  /** How the rows of a text become its vector, where the files say it. */
-  readonly pooling?: Pooling | undefined;
-  /** How files of the hub have its arrays, where it is out of one. */
-  readonly names?: Names | undefined;
-  /** Arrays of the files that are left out. */
-  readonly ignored?: readonly string[];
-}
 
 export class ModelState {
   /** The caller's model, which would pass for forgotten while only its sessions are kept. */

@@ -1,7 +1,7 @@
 // What is known of a model's texts, as our own files keep it. families/ and tokenizers/trainer-tokenizer.ts read it.
 
 import { type SavedTexts, savedTokenizer } from '../language/saved-texts.js';
-import type { ModelSpec } from './model-state.js';
+import type { ModelSpec } from './model-spec.js';
 
 /** For the metadata of a file. A tokenizer that does not say what it is made of is left out. */
 export function textsOf(

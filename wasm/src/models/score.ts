@@ -14,7 +14,8 @@ import {
 } from '../arguments/values.js';
 import { outputsOf } from '../language/config.js';
 import { Call } from '../memory/call.js';
-import type { ModelSpec, ModelState } from './model-state.js';
+import type { ModelSpec } from './model-spec.js';
+import type { ModelState } from './model-state.js';
 import { hasNoTokenizer, tokensOf } from './text.js';
 import { checkProgress, inPasses, mostTexts, shortened, type TokenRow } from './texts.js';
 

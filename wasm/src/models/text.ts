@@ -5,7 +5,7 @@ import type { Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
-import type { ModelSpec } from './model-state.js';
+import type { ModelSpec } from './model-spec.js';
 
 /** How a text becomes tokens. */
 interface EncodeOptions {

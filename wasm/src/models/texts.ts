@@ -4,7 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { TextProgress } from '../api/model-types.js';
 import { throwIfAborted } from '../arguments/signal.js';
 import { describe, reading } from '../arguments/values.js';
-import type { ModelSpec } from './model-state.js';
+import type { ModelSpec } from './model-spec.js';
 import { Pause } from '../platform/pause.js';
 import { idsOf } from './text.js';
 

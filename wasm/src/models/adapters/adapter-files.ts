@@ -3,7 +3,7 @@
 import type { AdapterReader, UniformAdapters } from '../../language/model-handles.js';
 import { some } from '../../arguments/name-list.js';
 import { QkvError } from '../../api/errors.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 import { type Adapter, type Adapters, readAdapters } from './read-peft.js';
 import { transposed } from './transposed.js';
 import { writeAdapters } from './write-peft.js';

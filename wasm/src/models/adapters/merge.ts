@@ -6,7 +6,8 @@ import { newFloats } from '../../arguments/values.js';
 import type { Arguments } from '../../memory/abi.js';
 import { Filler } from '../fill.js';
 import { type KeptArray, keptArrays, readRows } from '../kept-rows.js';
-import type { ModelSpec, ModelState } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
+import type { ModelState } from '../model-state.js';
 import { readNumbers } from './kept-numbers.js';
 import { type Adapter, readAdapters } from './read-peft.js';
 

@@ -5,7 +5,7 @@ import { parametersOf, type Parameter } from '../config.js';
 import { refuseUnsupported } from '../errors.js';
 import { hubOf } from '../families/hub.js';
 import { locateBy, type Locate, type Names } from '../families/locate.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 
 /** A map of the model in a module, which may have others besides: q, k and v, or gate and up. */
 export interface Member {

@@ -7,7 +7,7 @@ import { newFloats, takeOptions } from '../../arguments/values.js';
 import { readSafetensors, type StoredArray, type StoredArrays } from '../../formats/safetensors.js';
 import { decode } from '../../formats/stored-numbers.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 import { type Blocks, blocksIn } from './blocks.js';
 import { type AdaptedModule, type Member, modulesOf, type ModuleTable } from './modules.js';
 import { type PeftConfig, readPeftConfig } from './peft-config.js';

@@ -5,7 +5,7 @@ import type { UniformAdapters } from '../../language/model-handles.js';
 import { newFloats } from '../../arguments/values.js';
 import { type StoredArray, writeSafetensors } from '../../formats/safetensors.js';
 import { encode } from '../../formats/stored-numbers.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 import { blocksName, mapOf } from './blocks.js';
 import { type AdaptedModule, type Member, modulesOf } from './modules.js';
 import { peftConfig } from './peft-config.js';

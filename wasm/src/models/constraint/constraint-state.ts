@@ -2,7 +2,7 @@
 
 import type { Constraint } from '../../api/constraint-types.js';
 import { QkvError } from '../../api/errors.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 import { hasNoTokenizer } from '../text.js';
 import { checkedConstraint, isSame } from './checked.js';
 import { Masks } from './masks.js';

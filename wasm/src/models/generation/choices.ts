@@ -7,7 +7,7 @@ import type { Input } from '../../arguments/arrays.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, reading } from '../../arguments/values.js';
 import { beginning, type ConstraintState } from '../constraint/constraint-state.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 import { type Choice, type LogitBias, logitBiasOf } from '../sampling-options.js';
 import { tokenListOf } from './token-lists.js';
 

@@ -3,7 +3,7 @@
 import type { Tokenizer } from '../../api/model-types.js';
 import { QkvError } from '../../api/errors.js';
 import { describe, reading } from '../../arguments/values.js';
-import type { ModelSpec } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
 import { type Decoder, decodeStream, type TextStream } from '../tokenizers/text-stream.js';
 
 /** What decodes by the caller's tokenizer, which may say anything, or throw. */

@@ -3,7 +3,8 @@
 import { QkvError } from '../../api/errors.js';
 import { hasPlainHead } from '../../language/config.js';
 import { Call } from '../../memory/call.js';
-import type { ModelSpec, ModelState } from '../model-state.js';
+import type { ModelSpec } from '../model-spec.js';
+import type { ModelState } from '../model-state.js';
 import { addressOf, makeRoom, readInto, type SessionState, sessionStateOf } from '../session.js';
 import type { PassSize } from '../../language/sites.js';
 import { tokensOf } from '../text.js';
