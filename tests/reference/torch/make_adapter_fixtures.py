@@ -5,6 +5,9 @@ autograd makes of the gradients of the adapters, in float64.
 Run by hand like make_fixtures.py, after make_model_fixtures.py, whose models and weights these are but for Gemma 2, and for the head that BERT
 has for masked tokens. tests/reference/torch/adapters.test.js holds qkv/train to these numbers. A map x W + b of a model is
 x W + b + (ALPHA / RANK) (x A) B here, A and B as the names of qkv/train have them: <map>.loraA [in, RANK], <map>.loraB [RANK, out].
+
+Two models lie in 8 and in 4 bits. Their matrices are those of models.json, moved to numbers that the format keeps exactly, so that the
+gradients of the same function are compared.
 """
 
 import json
@@ -91,8 +94,35 @@ def numbers_of(case):
             for name, a in case['state'].items()}
 
 
-def case(name, run, maps, given=(), **inputs):
-    weights = Adapted(maps, given)
+def power_of_two(x):
+    """The least that is not below x, for each row."""
+    return torch.exp2(torch.ceil(torch.log2(x)))
+
+
+def int8(w):
+    """Rows of at most 32 numbers as Q8_0 keeps them: integers times the largest of a row over 127."""
+    size, at = w.abs().max(1, keepdim=True)
+    step = power_of_two(size / 127)
+    return torch.round(w / step).scatter(1, at, 127 * torch.sign(w.gather(1, at))) * step
+
+
+def int4(w):
+    """Rows of at most 32 numbers as Q4_1 keeps them: 16 steps from the least of a row to the greatest."""
+    least, first = w.min(1, keepdim=True)
+    most, last = w.max(1, keepdim=True)
+    step = power_of_two((most - least) / 15)
+    offset = torch.round(least / step)
+    steps = torch.clamp(torch.round(w / step) - offset, 0, 15)
+    return (steps.scatter(1, first, 0.0).scatter(1, last, 15.0) + offset) * step
+
+
+FORMATS = {'int8': int8, 'int4': int4}
+
+
+def case(name, run, maps, given=None, kept=None, **inputs):
+    given = given or {}
+    rounded = {key: FORMATS[kept](x) for key, x in given.items() if kept and x.dim() == 2}
+    weights = Adapted(maps, {**given, **rounded})
     ids = torch.randint(VOCABULARY, (2, LENGTH))
     targets = torch.randint(VOCABULARY, (2, LENGTH))
     targets[0, 2] = targets[1, 4:] = -1
@@ -100,7 +130,9 @@ def case(name, run, maps, given=(), **inputs):
     loss = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1)
     loss.backward()
     told = {key: x.tolist() if torch.is_tensor(x) else x for key, x in inputs.items()}
-    new = {key: array(x.float()) for key, x in weights.items() if key not in given}
+    if kept:
+        told['format'] = kept
+    new = {key: array(x.float()) for key, x in weights.items() if given.get(key) is not x}
     return {'name': name, 'maps': maps, 'ids': ids.tolist(), 'targets': targets.tolist(), **told,
             'loss': loss.item(), 'state': new,
             'adapters': {key: array(x.float()) for key, x in weights.adapters.items()},
@@ -120,6 +152,8 @@ def main():
         case('bert', masked_bert, ['wq', 'wk', 'wo', 'w2'], given['bert'], types=types,
              lengths=[LENGTH, 4]),
         case('gemma2', gemma2, ['wq', 'wv', 'w1', 'wGate']),
+        case('gpt2', gpt2, ['wq', 'wk', 'wv', 'w2'], given['gpt2'], 'int8'),
+        case('llama', llama, ['wq', 'wv', 'wo', 'wGate'], given['llama'], 'int4'),
     ]
     content = {'provenance': provenance, 'rank': RANK, 'alpha': ALPHA, 'cases': cases}
     (FOLDER / 'adapters.json').write_text(text(content) + '\n')

@@ -49,8 +49,8 @@ export const models = () =>
   }));
 
 /**
- * Every model of adapters.json, whose weights are those of models.json and its own: { name, config, weights, ids, targets, types, lengths,
- * rank, alpha, maps, loss, adapters, gradients }.
+ * Every model of adapters.json, whose weights are those of models.json and its own: { name, config, weights, format, ids, targets, types,
+ * lengths, rank, alpha, maps, loss, adapters, gradients }; format if the weights are not float32.
  */
 export function adaptedModels() {
   const { rank, alpha, cases } = fixture('adapters');
