@@ -13,18 +13,31 @@ const half = (row: Bytes, at: number): number => fromHalf(row.getUint16(at, true
 const nibble = (row: Bytes, at: number, isHigh: boolean): number =>
   isHigh ? row.getUint8(at) >> 4 : row.getUint8(at) & 15;
 
+/** Calls `read` for every block of so many numbers with where its bytes begin, and where its numbers. */
+function eachBlock(
+  to: Float32Array,
+  size: number,
+  bytes: number,
+  read: (at: number, first: number) => void,
+) {
+  for (let first = 0, at = 0; first < to.length; first += size, at += bytes) read(at, first);
+}
+
 /** Blocks of 32: d q. */
 const q8: Read = (row, to) =>
-  to.forEach((_, i) => {
-    const at = 34 * Math.floor(i / 32);
-    to[i] = half(row, at) * row.getInt8(at + 2 + (i % 32));
+  eachBlock(to, 32, 34, (at, first) => {
+    const scale = half(row, at);
+    const count = Math.min(32, to.length - first);
+    for (let j = 0; j < count; j += 1) to[first + j] = scale * row.getInt8(at + 2 + j);
   });
 
 /** Blocks of 32: d q + m. The low halves of 16 bytes are the first 16 numbers. */
 const q4: Read = (row, to) =>
-  to.forEach((_, i) => {
-    const [at, j] = [20 * Math.floor(i / 32), i % 32];
-    to[i] = half(row, at) * nibble(row, at + 4 + (j % 16), j >= 16) + half(row, at + 2);
+  eachBlock(to, 32, 20, (at, first) => {
+    const [scale, least] = [half(row, at), half(row, at + 2)];
+    const count = Math.min(32, to.length - first);
+    for (let j = 0; j < count; j += 1)
+      to[first + j] = scale * nibble(row, at + 4 + (j % 16), j >= 16) + least;
   });
 
 /** Of eight parts of a block of Q4_K the scale and the offset, of 6 bits each in 12 bytes. */
@@ -39,11 +52,15 @@ function scalesOf(row: Bytes, at: number, part: number): readonly [number, numbe
 
 /** Blocks of 256: d s q - m o, with a scale s and an offset o of each 32. */
 const q4k: Read = (row, to) =>
-  to.forEach((_, i) => {
-    const [at, part, j] = [144 * Math.floor(i / 256), Math.floor((i % 256) / 32), i % 32];
-    const [scale, offset] = scalesOf(row, at + 4, part);
-    const q = nibble(row, at + 16 + 32 * Math.floor(part / 2) + j, part % 2 === 1);
-    to[i] = half(row, at) * scale * q - half(row, at + 2) * offset;
+  eachBlock(to, 256, 144, (at, first) => {
+    const [outer, least] = [half(row, at), half(row, at + 2)];
+    for (let part = 0; part < 8; part += 1) {
+      const [scale, offset] = scalesOf(row, at + 4, part);
+      const from = at + 16 + 32 * Math.floor(part / 2);
+      for (let j = 0; j < 32; j += 1)
+        to[first + 32 * part + j] =
+          outer * scale * nibble(row, from + j, part % 2 === 1) - least * offset;
+    }
   });
 
 const readers: Readonly<Record<KeptType, Read>> = {
