@@ -48,7 +48,7 @@ function beginnerOf(constraint) {
 }
 
 /** Follows a text of random tokens, and compares each mask. */
-function compare(constraint, { tokenizer, vocabulary, end }, seed, steps) {
+function compare(constraint, { tokenizer, vocabulary, end }, seed, steps, isLikely = () => true) {
   const random = randomOf(seed);
   const state = stateOf(tokenizer, vocabulary, constraint, [end]);
   const { begin, step, isEnd } = beginnerOf(constraint);
@@ -67,7 +67,9 @@ function compare(constraint, { tokenizer, vocabulary, end }, seed, steps) {
       if (bytes.length > 0 && at.length > 0) expected.push(id);
     }
     assert.deepEqual(allowed, expected, `after ${count} tokens`);
-    const id = allowed[Math.floor(random() * allowed.length)];
+    const likely = allowed.filter(isLikely);
+    const among = likely.length > 0 ? likely : allowed;
+    const id = among[Math.floor(random() * among.length)];
     state.push(id);
     if (id === end) return;
     for (const byte of tokenizer.bytesOf(id)) now = step(now, byte);
@@ -97,6 +99,37 @@ describe('ConstraintState: masks are what the rules allow of each token', () => 
     });
   }
 });
+
+describe('ConstraintState: masks of strings that count their letters, letter by letter to their end', () => {
+  // Tokens of each number of bytes up to 40, of one, two and four bytes a letter, with an escape and with the end of a string in them.
+  const words = Array.from({ length: 40 }, (_, i) => [
+    'abc'.repeat(14).slice(0, i + 1),
+    ...(i % 3 === 0 ? ['é'.repeat(i / 3 + 1), `${'b'.repeat(i)}"`, `a\\n${'c'.repeat(i)}`] : []),
+    ...(i % 8 === 0 ? ['😀'.repeat(i / 8 + 1)] : []),
+  ]).flat();
+  const tokens = [...'"[]{}:, ', '\\', ...words];
+  const vocabulary = { tokenizer: tokenizerOf([...tokens, '']), vocabulary: tokens.length + 1, end: tokens.length };
+  for (const schema of [
+    { type: 'string', maxLength: 70 },
+    { type: 'string', minLength: 45 },
+    { type: 'string', minLength: 20, maxLength: 60, pattern: '^[abcé]*$' },
+    // As many edges in each state, with other letters.
+    { type: 'array', prefixItems: ['^[ab]*$', '^[bc]*$'].map((pattern) => ({ type: 'string', pattern, maxLength: 15 })), minItems: 2 },
+    { type: 'array', items: { type: 'string', maxLength: 12 }, minItems: 2, maxItems: 2 },
+  ])
+    test(JSON.stringify(schema), () => {
+      // Short tokens are likelier, as what has few letters left is what it is about.
+      for (const seed of [1, 2]) compare(jsonSchema(schema, { whitespace: 'none' }), vocabulary, seed, 90, isShort);
+    });
+
+  test('two strings with other limits do not have each other’s masks', () => {
+    const schema = { type: 'array', prefixItems: [{ type: 'string', maxLength: 33 }, { type: 'string', maxLength: 39, minLength: 2 }], minItems: 2 };
+    compare(jsonSchema(schema, { whitespace: 'none' }), vocabulary, 5, 90, isShort);
+  });
+  function isShort(id) {
+    return (tokens[id]?.length ?? 9) < 3 && tokens[id] !== '"';
+  }
+}); // prettier-ignore
 
 /** A text of random tokens up to so many; the more there are, the likelier one is that ends something. */
 function generated(constraint, { tokenizer, vocabulary, end }, seed, most) {

@@ -64,7 +64,9 @@ const { schema: anySchema } = fc.letrec((tie) => {
     fc.tuple(fc.constantFrom('type'), fc.constantFrom('string', 'object', 'array', 'integer', 'number', 'null')),
     fc.tuple(fc.constantFrom('items', 'additionalProperties'), inner),
     fc.tuple(fc.constantFrom('anyOf', 'oneOf', 'allOf', 'prefixItems'), fc.array(inner, { maxLength: 3 })),
-    fc.tuple(fc.constantFrom('properties', '$defs'), fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), inner)),
+    // ajv overlooks "__proto__" among properties beside additionalProperties: other tests have it.
+    fc.tuple(fc.constant('properties'), fc.dictionary(fc.constantFrom('a', 'b', 'c'), inner)),
+    fc.tuple(fc.constant('$defs'), fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), inner)),
   ); // prettier-ignore
   return {
     schema: fc.oneof({ depthSize: 'small' }, fc.boolean(), fc.array(part, { minLength: 1, maxLength: 4 }).map(Object.fromEntries)),

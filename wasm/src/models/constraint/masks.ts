@@ -3,10 +3,11 @@
 // around it decide, token by token (as in XGrammar, Dong et al. 2024).
 
 import type { Constraint } from '../../api/constraint-types.js';
-import type { Vocabulary } from './vocabulary.js';
+import { Alike } from './alike.js';
+import type { Tree, Vocabulary } from './vocabulary.js';
 import { deepest, type Place, Walker } from './walker.js';
 
-/** What a state allows by itself. */
+/** What a state allows by itself of the tokens of a tree. */
 interface Inside {
   /** Tokens that its rule allows up to its end. */
   readonly mask: Int32Array;
@@ -16,8 +17,31 @@ interface Inside {
   readonly reach: number;
 }
 
+/** The same of all trees: exits of each. */
+interface InsideAll {
+  readonly mask: Int32Array;
+  readonly exits: readonly Int32Array[];
+  readonly reach: number;
+}
+
+/** What was found of a state in each tree, for states that differ only after more bytes than its tokens have. */
+interface Found {
+  readonly state: number;
+  readonly isCalled: boolean;
+  readonly insides: readonly Inside[];
+}
+
+/** A tree, with what belongs to the classes of this constraint. */
+interface Part {
+  readonly tree: Tree;
+  /** Classes of the bytes of the nodes. */
+  readonly classes: Uint8Array;
+}
+
 /** Masks of places, and of states, that are kept. */
 const [mostMasks, mostInside] = [64, 256];
+/** States that others are compared with, for how many bytes at most, and how many are enough. */
+const [mostFound, mostBytes, least] = [4, 32, 8];
 
 /** A map that forgets what was not asked for longest. */
 class Recent<K, V> {
@@ -54,11 +78,13 @@ export class Masks {
   readonly words: number;
   readonly #places = new Recent<Place, Int32Array>(mostMasks);
   /** By states, twice: with the ends of their rules or without. */
-  readonly #inside = new Recent<number, Inside>(mostInside);
+  readonly #inside = new Recent<number, InsideAll>(mostInside);
   /** The places on the way to a node. */
   readonly #way: Place[] = [];
-  /** Classes of the bytes of the nodes. */
-  readonly #classes: Uint8Array;
+  readonly #parts: readonly Part[];
+  readonly #alike: Alike;
+  /** The latest first. */
+  #found: readonly Found[] = [];
 
   constructor(fn: string, constraint: Constraint, vocabulary: Vocabulary) {
     this.constraint = constraint;
@@ -66,7 +92,11 @@ export class Masks {
     this.vocabulary = vocabulary;
     this.words = Math.ceil(vocabulary.count / 32);
     const { classOf } = this.walker;
-    this.#classes = vocabulary.bytes.map((byte) => classOf[byte] ?? 0);
+    this.#parts = vocabulary.trees.map((tree) => ({
+      tree,
+      classes: tree.bytes.map((byte) => classOf[byte] ?? 0),
+    }));
+    this.#alike = new Alike(this.walker);
   }
 
   /** The same place, after what is kept was made less where it was too much. */
@@ -90,34 +120,75 @@ export class Masks {
       const { mask: own, exits, reach } = this.#insideOf(state, frame.parent !== undefined);
       if (frame.depth + reach > deepest) {
         // So deep that some of what the rule calls is not allowed any more.
-        this.#walk(0, this.walker.alone(frame, state), mask);
+        for (const part of this.#parts) this.#walk(part, 0, this.walker.alone(frame, state), mask);
         return;
       }
       own.forEach((bits, word) => {
         mask[word] = (mask[word] ?? 0) | bits;
       });
-      const after = exits.length > 0 ? this.walker.after(frame) : undefined;
-      if (after) for (const node of exits) this.#walk(node, after, mask);
+      const isLeft = exits.some(({ length }) => length > 0);
+      const after = isLeft ? this.walker.after(frame) : undefined;
+      if (!after) return;
+      this.#parts.forEach((part, k) => {
+        for (const node of exits[k] ?? []) this.#walk(part, node, after, mask);
+      });
     });
     return mask;
   }
 
   /** What a state allows; the ends of its rule too, if it was called: after those of the whole text nothing comes. */
-  #insideOf(state: number, isCalled: boolean): Inside {
+  #insideOf(state: number, isCalled: boolean): InsideAll {
     return this.#inside.get(2 * state + Number(isCalled), () => {
+      const all = this.#insidesOf(state, isCalled);
       const mask = new Int32Array(this.words);
-      const exits: number[] = [];
-      const from = this.walker.alone(this.walker.root, state);
-      const reach = this.#walk(0, from, mask, isCalled ? exits : undefined);
-      return { mask, exits: Int32Array.from(exits), reach };
+      for (const { mask: own } of all) {
+        for (let word = 0; word < own.length; word += 1)
+          mask[word] = (mask[word] ?? 0) | (own[word] ?? 0);
+      }
+      const reach = Math.max(...all.map((each) => each.reach));
+      return { mask, exits: all.map(({ exits }) => exits), reach };
     });
   }
 
+  /** The same of each tree. States of a string that counts its letters differ only where few are left. */
+  #insidesOf(state: number, isCalled: boolean): readonly Inside[] {
+    let like: Found | undefined;
+    let bytes = -1;
+    for (const each of this.#found) {
+      if (each.isCalled !== isCalled) continue;
+      bytes = this.#alike.bytes(state, each.state, mostBytes);
+      like = each;
+      if (bytes >= least) break;
+    }
+    const insides = this.#parts.map((part, i) => {
+      const { longest } = part.tree;
+      const isSame = longest <= mostBytes && longest <= bytes;
+      return (isSame && like?.insides[i]) || this.#insideOfPart(part, state, isCalled);
+    });
+    // The state after this one is compared with this one first.
+    this.#found = [{ state, isCalled, insides }, ...this.#found].slice(0, mostFound);
+    return insides;
+  }
+
+  #insideOfPart(part: Part, state: number, isCalled: boolean): Inside {
+    const mask = new Int32Array(this.words);
+    const exits: number[] = [];
+    const from = this.walker.alone(this.walker.root, state);
+    const reach = this.#walk(part, 0, from, mask, isCalled ? exits : undefined);
+    return { mask, exits: Int32Array.from(exits), reach };
+  }
+
   /** Sets the bits of the tokens below a node that the rules allow from a place on. Returns the deepest reach of the places met. */
-  #walk(node: number, from: Place, mask: Int32Array, exits?: number[]): number {
-    const { depths, skips, firsts, tokens } = this.vocabulary;
+  #walk(
+    { tree, classes }: Part,
+    node: number,
+    from: Place,
+    mask: Int32Array,
+    exits?: number[],
+  ): number {
+    const { depths, skips, firsts, tokens } = tree;
     const { walker } = this;
-    const [classes, way] = [this.#classes, this.#way];
+    const way = this.#way;
     let { reach } = from;
     way[depths[node] ?? 0] = from;
     const end = skips[node] ?? 0;

@@ -9,10 +9,10 @@ import { plainView } from '../../arguments/views.js';
 /** Bytes of a token, at most. */
 const longest = 2 ** 16;
 
-/** The tree, its nodes in the order of a walk that meets each before those below it. The first is that of no bytes. */
-export interface Vocabulary {
-  /** Of tokens, with those that have no bytes. */
-  readonly count: number;
+/** A tree of tokens, its nodes in the order of a walk that meets each before those below it. The first is that of no bytes. */
+export interface Tree {
+  /** The most bytes of a token in it. */
+  readonly longest: number;
   /** Of each node how many bytes lead there, and the last of them. */
   readonly depths: Int32Array;
   readonly bytes: Uint8Array;
@@ -21,8 +21,16 @@ export interface Vocabulary {
   /** Where the tokens of each node begin in `tokens`: those that end there. */
   readonly firsts: Int32Array;
   readonly tokens: Int32Array;
-  /** The most bytes of a token. */
-  readonly longest: number;
+}
+
+export interface Vocabulary {
+  /** Of tokens, with those that have no bytes. */
+  readonly count: number;
+  /**
+   * Tokens of up to so many bytes, of more, ...: what a state allows of short ones depends on few bytes, so that it is the same for many states.
+   * A token is in one tree.
+   */
+  readonly trees: readonly Tree[];
   /** The bytes of a token; undefined for one that is no text. */
   readonly bytesOf: (id: number) => Uint8Array | undefined;
 }
@@ -67,9 +75,21 @@ function sorted(count: number, bytesOf: BytesOf): [key: string, id: number][] {
   return all.sort(([a, i], [b, k]) => (a < b ? -1 : a > b ? 1 : i - k));
 }
 
+/** The most bytes of a token of each tree. */
+const limits = [8, 16, 32, longest];
+
 function made(fn: string, tokenizer: Tokenizer, count: number): Vocabulary {
   const bytesOf = bytesOfTokens(fn, tokenizer);
   const all = sorted(count, bytesOf);
+  const trees = limits.map((limit, i) => {
+    const before = limits[i - 1] ?? 0;
+    return treeOf(all.filter(([key]) => key.length > before && key.length <= limit));
+  });
+  return { count, trees, bytesOf };
+}
+
+/** The tree of tokens in the order of their bytes. */
+function treeOf(all: readonly [key: string, id: number][]): Tree {
   let most = 1;
   let before = '';
   const common = all.map(([key]) => {
@@ -102,7 +122,7 @@ function made(fn: string, tokenizer: Tokenizer, count: number): Vocabulary {
   });
   firsts[most] = all.length;
   const longestToken = all.reduce((length, [key]) => Math.max(length, key.length), 0);
-  return { count, depths, bytes, skips, firsts, tokens, longest: longestToken, bytesOf };
+  return { longest: longestToken, depths, bytes, skips, firsts, tokens };
 }
 
 const kept = new WeakMap<Tokenizer, Vocabulary>();

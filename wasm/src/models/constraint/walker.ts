@@ -36,6 +36,15 @@ export interface Place {
   readonly next: (Place | null | undefined)[];
 }
 
+/** What a state has of its own. */
+export interface StateForm {
+  readonly isEnd: boolean;
+  /** How deep calls must go from here to the end of the rule. */
+  readonly level: number;
+  readonly edges: readonly (readonly [low: number, high: number, to: number])[];
+  readonly calls: readonly (readonly [rule: number, to: number])[];
+}
+
 /** Bytes that all edges take or leave together have one class. */
 function classesOf({ edges }: Grammar): { of: Uint8Array; count: number } {
   const begins = new Uint8Array(257);
@@ -90,6 +99,22 @@ export class Walker {
         level === -1 ? 'invalid_argument' : 'unsupported',
         `${fn}: constraint has no text with calls of at most ${deepest} levels, expected one at least`,
       );
+  }
+
+  /** A state: where bytes lead, which rules it calls, how it ends. */
+  formOf(state: number): StateForm {
+    const { edges, calls, accepting } = this.#grammar;
+    return {
+      ...{ isEnd: accepting[state] === 1, level: this.#levels[state] ?? -1 },
+      edges: Array.from(
+        this.#edges.of(state),
+        (edge) => [edges.low[edge] ?? 0, edges.high[edge] ?? 0, edges.to[edge] ?? 0] as const,
+      ),
+      calls: Array.from(
+        this.#calls.of(state),
+        (each) => [calls.rule[each] ?? 0, calls.to[each] ?? 0] as const,
+      ),
+    };
   }
 
   /** How many places and frames are kept. */
