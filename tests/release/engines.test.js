@@ -16,7 +16,15 @@ import { tool } from './tools.js';
 const hostNames = [
   ...['URL', 'Response', 'TextDecoder', 'TextEncoder', 'WebAssembly', 'fetch', 'navigator', 'self'],
   // Threads, where there are any.
-  ...['Atomics', 'SharedArrayBuffer', 'Worker', 'clearTimeout', 'setTimeout'],
+  ...[
+    'Atomics',
+    'SharedArrayBuffer',
+    'Worker',
+    'clearInterval',
+    'clearTimeout',
+    'setInterval',
+    'setTimeout',
+  ],
   ...['addEventListener', 'process', 'removeEventListener'],
 ];
 

@@ -75,7 +75,7 @@ test('reference: the page of attention has formula, errors, every option and an 
   );
 });
 
-test('reference: the tree of pages and the page of qkv list functions by the rooms of the guide', () => {
+test('reference: the tree of pages and the page of qkv list functions by the rooms of the guide to the package', () => {
   const html = page('package/modules/qkv.html');
   const rooms = ['attention', 'layers', 'positions', 'measures', 'arrays', 'engine'];
   const places = rooms.map((room) => html.indexOf(`<h2 id="${room}"`));

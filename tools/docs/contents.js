@@ -97,6 +97,7 @@ export const pages = groups.flatMap((group) => group.pages);
 export const searchWeights = {
   'README.md': 0.6,
   'README.zh-CN.md': 0.6,
+  'wasm/docs/package.md': 0.8,
   'wasm/docs/comparison.md': 0.6,
   'wasm/docs/comparison.zh-CN.md': 0.6,
   'wasm/docs/model-files.md': 0.8,

@@ -1,4 +1,4 @@
-// The functions of an engine by room: attention, layers, positions and so on, as the table of wasm/docs/package.md lists them.
+// The functions of an engine by room: attention, layers, positions and so on, as the table of the guide to the package lists them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../environment.js';
@@ -17,11 +17,10 @@ export const isEngine = ({ name, parent }) => parent !== undefined && engines[pa
 export const engineOf = (module) =>
   module.children?.find((child) => child.name === engines[module.name]);
 
-/** The table of the guide to the package: the names of functions by room. */
-const file = 'wasm/docs/package.md';
-const guide = readFileSync(join(root, file), 'utf8');
-const [table] = /^\| attention \|.*?(?=\n\n)/ms.exec(guide) ?? [];
-if (!table) throw new Error(`${file} has no table of functions, whose first row is "attention"`);
+/** The table of the guide: the names of functions by room. */
+const guide = 'wasm/docs/package.md';
+const [table] = /^\| attention \|.*?(?=\n\n)/ms.exec(readFileSync(join(root, guide), 'utf8')) ?? [];
+if (!table) throw new Error(`${guide} has no table of functions, whose first row is "attention"`);
 const rooms = new Map(
   table.split('\n').map((row) => {
     const [, room, functions] = row.split('|');

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import MiniSearch from 'minisearch';
 import { root } from '../../environment.js';
-import { headersOf } from './collect.js';
+import { headersOf } from './headers.js';
 import { indexOptions } from './words.js';
 
 /** What TypeDoc and Doxygen write down of what can be found. */
