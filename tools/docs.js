@@ -5,7 +5,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bothSchemes } from './docs/schemes.js';
-import { found, makeSearch } from './docs/search/index.js';
 import { missing, root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 
@@ -44,6 +43,8 @@ async function documentCore() {
 
 /** Both halves; without Doxygen that of the core is left out, and nothing leads there then. Throws with every warning. */
 export async function makeDocs() {
+  // Imported late: npm start builds no documentation until somebody asks for it.
+  const { found, makeSearch } = await import('./docs/search/index.js');
   for (const path of [core, found.core]) rmSync(path, { recursive: true, force: true });
   await Promise.all([documentPackage(), toolchain.DOXYGEN ? documentCore() : undefined]);
   await makeSearch();
