@@ -126,10 +126,18 @@ async function soak(host, until) {
 
 const until = Date.now() + minutes * 60_000;
 const hosts = await Promise.all([nodeHost(), chromiumHost()]);
-const outcomes = await Promise.allSettled(hosts.map((host) => soak(host, until)));
-const problems = outcomes.flatMap(
-  ({ value, reason }) => value ?? [String(reason?.stack ?? reason)],
-);
+/** What is wrong with a host; what is thrown is printed at once, as the other host goes on. */
+async function problemsOf(host) {
+  try {
+    return await soak(host, until);
+  } catch (error) {
+    const text = `${host.name}: ${String(error?.stack ?? error)}`;
+    console.log(text);
+    return [text];
+  }
+}
+
+const problems = (await Promise.all(hosts.map(problemsOf))).flat();
 for (const host of hosts) await host.close();
 console.log(problems.length === 0 ? 'nothing grew' : problems.join('\n'));
 process.exit(problems.length === 0 ? 0 : 1);
