@@ -10,14 +10,12 @@
 
 namespace qkv {
 
-inline constexpr double kTwoLog2E = 2 * 0x1.71547652b82fep+0;
-
 /// x = c tanh(x / c) for n numbers: tanh(y) = 1 - 2 / (exp(2 y) + 1). NaN stays NaN.
 inline void cap_numbers(float* x, Index n, double c) noexcept {
   for (Index i = 0; i < n; ++i) {
     if (x[i] == x[i]) {
       const double y = std::clamp(static_cast<double>(x[i]) / c, -30.0, 30.0);
-      x[i] = static_cast<float>(c * (1.0 - 2.0 / (power_of_two(kTwoLog2E * y) + 1.0)));
+      x[i] = static_cast<float>(c * (1.0 - 2.0 / (natural_power(2.0 * y) + 1.0)));
     }
   }
 }
@@ -29,7 +27,7 @@ inline void cap_numbers(float* x, Index n, double c) noexcept {
     return static_cast<double>(x);
   }
   const double size = std::min(std::abs(static_cast<double>(x)) / c, 400.0);
-  const double e = power_of_two(-kTwoLog2E * size);
+  const double e = natural_power(-2.0 * size);
   return 4.0 * e / ((1.0 + e) * (1.0 + e));
 }
 

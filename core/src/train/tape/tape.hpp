@@ -196,6 +196,14 @@ class Tape {
   ArrayId constant(Index rows, Index width) noexcept;
   /// Records a step whose output has this shape, and `saved` if it keeps as many floats.
   ArrayId record(Step step, Index rows, Index width, Index saved = 0) noexcept;
+  /// Records a step that makes of one array another one of its shape.
+  ArrayId record_alike(const Operation& operation, ArrayId x, decltype(Step::of) of = {}) noexcept {
+    Step step;
+    step.operation = &operation;
+    step.in[0] = x;
+    step.of = of;
+    return record(step, rows(x), width(x));
+  }
 
   /// Takes the memory of all arrays and decides how gradients add up. `seed` is the array whose gradient the backward pass
   /// starts from.

@@ -114,11 +114,7 @@ constexpr Operation kCap = {cap_forward, cap_back};
 }  // namespace
 
 ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept {
-  Step step;
-  step.operation = &kActivation;
-  step.in[0] = x;
-  step.of = ActivationStep{f};
-  return tape.record(step, tape.rows(x), tape.width(x));
+  return tape.record_alike(kActivation, x, ActivationStep{f});
 }
 
 ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept {
@@ -130,19 +126,10 @@ ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept {
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
-ArrayId square_relu(Tape& tape, ArrayId x) noexcept {
-  Step step;
-  step.operation = &kSquareRelu;
-  step.in[0] = x;
-  return tape.record(step, tape.rows(x), tape.width(x));
-}
+ArrayId square_relu(Tape& tape, ArrayId x) noexcept { return tape.record_alike(kSquareRelu, x); }
 
 ArrayId cap(Tape& tape, ArrayId x, float most) noexcept {
-  Step step;
-  step.operation = &kCap;
-  step.in[0] = x;
-  step.of = CapStep{most};
-  return tape.record(step, tape.rows(x), tape.width(x));
+  return tape.record_alike(kCap, x, CapStep{most});
 }
 
 }  // namespace qkv::train

@@ -166,11 +166,7 @@ ArrayId look_up(Tape& tape, const PackedLinear& table, Index rows, float factor)
 }
 
 ArrayId scale(Tape& tape, ArrayId x, float factor) noexcept {
-  Step step;
-  step.operation = &kScale;
-  step.in[0] = x;
-  step.of = ScaleStep{factor};
-  return tape.record(step, tape.rows(x), tape.width(x));
+  return tape.record_alike(kScale, x, ScaleStep{factor});
 }
 
 }  // namespace qkv::train

@@ -271,11 +271,7 @@ ArrayId dropout(Tape& tape, ArrayId x, float rate, std::uint64_t site) noexcept 
   if (rate == 0.0F) {
     return x;
   }
-  Step step;
-  step.operation = &kDropout;
-  step.in[0] = x;
-  step.of = DropoutStep{rate, site};
-  return tape.record(step, tape.rows(x), tape.width(x));
+  return tape.record_alike(kDropout, x, DropoutStep{rate, site});
 }
 
 }  // namespace qkv::train
