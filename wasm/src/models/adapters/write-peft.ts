@@ -7,7 +7,7 @@ import { type StoredArray, writeSafetensors } from '../../formats/safetensors.js
 import { encode } from '../../formats/stored-numbers.js';
 import type { ModelSpec } from '../model-spec.js';
 import { blocksName, mapOf } from './blocks.js';
-import { type AdaptedModule, type Member, modulesOf } from './modules.js';
+import { type AdaptedModule, type Member, modulesOf, type ModuleTable } from './modules.js';
 import { peftConfig } from './peft-config.js';
 import { transposed } from './transposed.js';
 
@@ -36,8 +36,7 @@ const isShared = ({ module, pairs }: Group): boolean =>
   pairs.length === module.members.length &&
   pairs.every(({ a }) => pairs[0] !== undefined && isSame(a, pairs[0].a));
 
-function groupsOf(spec: ModelSpec, { arrays }: UniformAdapters): Group[] {
-  const { modules } = modulesOf(spec);
+function groupsOf(modules: ModuleTable['modules'], { arrays }: UniformAdapters): Group[] {
   const groups = Array.from(modules.values(), (module) => ({
     module,
     pairs: module.members.flatMap((member) => {
@@ -80,14 +79,14 @@ export function writeAdapters(
   adapters: UniformAdapters,
 ): WrittenAdapters {
   const { rank, alpha, dropout, base } = adapters;
-  const groups = groupsOf(spec, adapters);
+  const { modules: known, prefix, isConv1D } = modulesOf(spec);
+  const groups = groupsOf(known, adapters);
   // One way for all layers: that of the first which is not shared, if there is one.
   const apart = new Map(
     groups
       .filter((group) => group.module.members.length > 1 && !isShared(group))
       .map(({ module, pairs }) => [module.suffix, pairs.map(({ member }) => mapOf(member.name))]),
   );
-  const { modules: known, prefix, isConv1D } = modulesOf(spec);
   const before = spec.config.head ? prefix : '';
   const arrays = new Map<string, StoredArray>();
   for (const group of groups) {

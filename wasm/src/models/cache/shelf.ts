@@ -201,14 +201,14 @@ export class Shelf {
     const store = await this.#try('cannot be read', (found) => Promise.resolve(found));
     if (!store?.lock) return unlock;
     const unlockStore = await store.lock(key);
-    if (!unlockStore) unlock();
-    return (
-      unlockStore &&
-      (() => {
-        unlockStore();
-        unlock();
-      })
-    );
+    if (!unlockStore) {
+      unlock();
+      return undefined;
+    }
+    return () => {
+      unlockStore();
+      unlock();
+    };
   }
 
   /** Says that a file is read, until the returned function is called. */
