@@ -140,36 +140,39 @@ async function use(engine, model, i) {
   return calls.reduce((sum, count) => sum + count, await learnOn(engine, model, i));
 }
 
-/** A model of this thread that is talked to, patched, and learns. */
-export async function study({ initTrain, load, chatFiles }, i) {
-  const engine = await initTrain();
+/** Models that are talked to, patched, and learn: `load` loads one, and `settled` resolves to the memory once nothing of it is left. */
+async function studied(engine, { load, settled }, i) {
   const watch = new Watch();
   let calls = 0;
   for (let n = 0; n < rounds; ++n) {
-    const model = await load(engine, chatFiles, { format: formats[i % 3] });
-    calls += await use(engine, model, i);
-    model.dispose();
-    // What the engine keeps for its calls has its largest size after the second round.
-    if (n > 0) watch.same(engine.memory(), 'models in use');
-  }
-  const { heapBytes } = engine.memory();
-  engine.dispose();
-  return { calls, heapBytes };
-}
-
-/** The same in a worker. */
-export async function studyAway({ initWorkers, chatFiles }, i) {
-  const engine = await initWorkers({ workers: 1, models: true, train: true });
-  const watch = new Watch();
-  let calls = 0;
-  for (let n = 0; n < rounds; ++n) {
-    const model = await engine.loadModel(chatFiles, { format: formats[i % 3] });
+    const model = await load({ format: formats[i % 3] });
     calls += await use(engine, model, i);
     await model.dispose();
-    await until(async () => (await engine.memory()).handles === 0);
-    if (n > 0) watch.same(await engine.memory(), 'models in use in a worker');
+    const memory = await settled();
+    // What the engine keeps for its calls has its largest size after the second round.
+    if (n > 0) watch.same(memory, 'models in use');
   }
   const { heapBytes } = await engine.memory();
   await engine.dispose();
   return { calls, heapBytes };
+}
+
+/** Models of this thread in use. */
+export async function study({ initTrain, load, chatFiles }, i) {
+  const engine = await initTrain();
+  const how = {
+    load: (options) => load(engine, chatFiles, options),
+    settled: () => engine.memory(),
+  };
+  return studied(engine, how, i);
+}
+
+/** The same in a worker, which may still be about what was given up. */
+export async function studyAway({ initWorkers, chatFiles }, i) {
+  const engine = await initWorkers({ workers: 1, models: true, train: true });
+  const settled = async () => {
+    await until(async () => (await engine.memory()).handles === 0);
+    return engine.memory();
+  };
+  return studied(engine, { load: (options) => engine.loadModel(chatFiles, options), settled }, i);
 }
