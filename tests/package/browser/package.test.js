@@ -15,7 +15,10 @@ import { randomWeights } from '../../support/js/model-oracle.js';
 import * as oracle from '../../support/js/oracle.js';
 import { floats, packageTests } from './package-tests.js';
 
-const of = packageTests('Chromium', { launch, variant: 'relaxed' });
+const of = packageTests('Chromium', {
+  launch: () => launch({ args: ['--js-flags=--expose-gc'] }),
+  variant: 'relaxed',
+});
 
 // Those of the simd build are compared with Node's in tests/package/determinism.
 test('package in Chromium: relaxed numbers are within the bounds of the formula, under a strict policy', async () => {
@@ -33,6 +36,35 @@ test('package in Chromium: relaxed numbers are within the bounds of the formula,
     allResults.map((name) => [name, { data: floats(results[name]) }]),
   );
   expectResults(actual, oracle.attention(q, k, v, options), sizes.tk, { asked: allResults });
+});
+
+test('package in Chromium: loads of Blobs end, whatever the collector takes meanwhile', async () => {
+  const config = checkpointConfig({
+    ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
+  });
+  const weights = await checkpoint(config).arrayBuffer();
+  const loads = await of.pages.run(`
+    import { init } from '/dist/index.js';
+    import { load } from '/dist/models.js';
+    const bytes = Uint8Array.from(${JSON.stringify(Array.from(new Uint8Array(weights)))});
+    const engine = await init();
+    let loads = 0;
+    const collecting = setInterval(gc);
+    setTimeout(() => report(loads + ' of 100 loads have ended'), 30000);
+    for (; loads < 100; ++loads) {
+      // Given up as often as not, which leaves streams behind that were not read to their ends.
+      const stop = new AbortController();
+      const onProgress = () => loads % 2 && stop.abort();
+      const weights = new Blob([bytes]);
+      const model = await load(engine, { weights }, { signal: stop.signal, onProgress }).catch(
+        ({ name }) => (name === 'AbortError' ? undefined : report(name)),
+      );
+      model?.dispose();
+    }
+    clearInterval(collecting);
+    report(loads);
+  `);
+  assert.equal(loads, 100);
 });
 
 test('package in Chromium: a model is taken apart with the bits of Node, in the page and in a worker', async () => {

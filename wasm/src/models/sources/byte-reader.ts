@@ -11,6 +11,22 @@ export interface ByteReader {
   cancel(): void;
 }
 
+/**
+ * The readers that wait for bytes. Chromium's collector takes the stream of a Blob that nothing but such a wait holds, and the wait
+ * never ends: loads stopped for good after a few hundred of them.
+ */
+const waiting = new Set<object>();
+
+/** Holds a reader until `bytes` are there. */
+async function held<T>(reader: object, bytes: Promise<T>): Promise<T> {
+  waiting.add(reader);
+  try {
+    return await bytes;
+  } finally {
+    waiting.delete(reader);
+  }
+}
+
 /** The engines' reader of this kind, as far as it is used: which types of TypeScript's libraries say what a view is differs by release. */
 interface BufferReader {
   read(into: Uint8Array): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
@@ -30,7 +46,7 @@ function ownBuffer(stream: ReadableStream<Uint8Array>): ByteReader | undefined {
     async read() {
       const into = new Uint8Array(room ?? new ArrayBuffer(pieceSize));
       room = undefined; // the stream has it
-      const { done, value } = await reader.read(into);
+      const { done, value } = await held(reader, reader.read(into));
       room = value?.buffer;
       return done ? undefined : value;
     },
@@ -45,7 +61,7 @@ export function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
   const reader = stream.getReader();
   return {
     async read() {
-      const { done, value } = await reader.read();
+      const { done, value } = await held(reader, reader.read());
       return done ? undefined : value;
     },
     cancel: () => void reader.cancel().catch(() => undefined),
