@@ -133,10 +133,8 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
                {"max_weight", out.max_weight, &Sums::max_weight},
                {"first_key", out.first_key, &Sums::first_key}};
   for (const auto& part : parts) {
-    if (!part.view.absent()) {
-      QKV_RETURN_IF_ERROR(
-          check_output(kName, part.name, part.view, {weights.extent(0), weights.extent(1)}));
-    }
+    QKV_RETURN_IF_ERROR(
+        check_output_if_given(kName, part.name, part.view, {weights.extent(0), weights.extent(1)}));
   }
   QKV_RETURN_IF_ERROR(check_apart(kName,
                                   {{"entropy", out.entropy},

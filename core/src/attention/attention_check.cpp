@@ -110,18 +110,18 @@ Status check_extras(const Caller& caller, const AttentionExtras& extras,
                   "rows are [{}, {}), expected a range within [0, {})", extras.row_begin, row_end,
                   s.tq);
   }
-  const auto check = [&](const char* name, const TensorView<float>& view, Extents shape) {
-    return view.absent() ? Status{} : check_output(caller, name, view, shape);
-  };
   if (extras.logit_stage > LogitStage::kBiased) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "@logit_stage is {}, expected a value of LogitStage", extras.logit_stage);
   }
   const Index rows = row_end - extras.row_begin;
-  QKV_RETURN_IF_ERROR(check("weights", extras.weights, {s.batch, s.num_heads, rows, s.tk}));
-  QKV_RETURN_IF_ERROR(check("logits", extras.logits, {s.batch, s.num_heads, rows, s.tk}));
-  QKV_RETURN_IF_ERROR(check("lse", extras.lse, {s.batch, s.num_heads, s.tq}));
-  return check("entropy", extras.entropy, {s.batch, s.num_heads, s.tq});
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(caller, "weights", extras.weights, {s.batch, s.num_heads, rows, s.tk}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(caller, "logits", extras.logits, {s.batch, s.num_heads, rows, s.tk}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(caller, "lse", extras.lse, {s.batch, s.num_heads, s.tq}));
+  return check_output_if_given(caller, "entropy", extras.entropy, {s.batch, s.num_heads, s.tq});
 }
 
 Status check_inputs(const Caller& caller, const kernels::KernelTable& table,

@@ -158,6 +158,13 @@ Status check_dense_if_given(const Caller& caller, const char* name, const Tensor
   return view.absent() ? Status{} : check_dense(caller, name, view, expected);
 }
 
+/// check_output() for arrays that may be absent.
+template <class T>
+Status check_output_if_given(const Caller& caller, const char* name, const TensorView<T>& view,
+                             Extents expected) noexcept {
+  return view.absent() ? Status{} : check_output(caller, name, view, expected);
+}
+
 /// Keys in use of each batch row, 0 to tk, for each of `batch` rows; may be absent.
 inline Status check_key_lengths(const Caller& caller, const TensorView<const std::int32_t>& lengths,
                                 Index batch, Index tk) noexcept {

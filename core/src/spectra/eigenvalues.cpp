@@ -107,9 +107,9 @@ Status eigenvalues(TensorView<const float> left, TensorView<const float> right,
   const Index k = left.extent(2);
   QKV_RETURN_IF_ERROR(check_strided(kName, "right", right, {count, k, m}));
   const Index r = std::min(m, k);
-  QKV_RETURN_IF_ERROR(check_result(kName, "real", out.real, {count, r}));
-  QKV_RETURN_IF_ERROR(check_result(kName, "imaginary", out.imaginary, {count, r}));
-  QKV_RETURN_IF_ERROR(check_result(kName, "copying", out.copying, {count}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(kName, "real", out.real, {count, r}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(kName, "imaginary", out.imaginary, {count, r}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(kName, "copying", out.copying, {count}));
   QKV_RETURN_IF_ERROR(check_apart(
       kName, {{"real", out.real}, {"imaginary", out.imaginary}, {"copying", out.copying}},
       {{"left", left}, {"right", right}}));

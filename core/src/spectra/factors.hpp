@@ -41,12 +41,6 @@ inline Status check_strided(const Caller& caller, const char* name, TensorView<c
   return check_array(caller, name, view, expected);
 }
 
-/// An output that may be absent.
-inline Status check_result(const Caller& caller, const char* name, const TensorView<float>& view,
-                           Extents expected) noexcept {
-  return view.absent() ? Status{} : check_output(caller, name, view, expected);
-}
-
 /// Doubles for Eigen: a sum of products of two extents each.
 struct Product {
   Index a, b;

@@ -157,11 +157,11 @@ Status check_outputs(const Caller& caller, const TensorView<const float>& x, Ind
                      const PcaOutputs& out) noexcept {
   const Index n = x.extent(0);
   const Index d = x.extent(1);
-  QKV_RETURN_IF_ERROR(check_result(caller, "mean", out.mean, {d}));
-  QKV_RETURN_IF_ERROR(check_result(caller, "components", out.components, {count, d}));
-  QKV_RETURN_IF_ERROR(check_result(caller, "variances", out.variances, {count}));
-  QKV_RETURN_IF_ERROR(check_result(caller, "shares", out.shares, {count}));
-  QKV_RETURN_IF_ERROR(check_result(caller, "projections", out.projections, {n, count}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "mean", out.mean, {d}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "components", out.components, {count, d}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "variances", out.variances, {count}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "shares", out.shares, {count}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "projections", out.projections, {n, count}));
   return check_apart(caller,
                      {{"mean", out.mean},
                       {"components", out.components},

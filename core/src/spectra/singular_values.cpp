@@ -161,8 +161,10 @@ Status singular_values(TensorView<const float> left, TensorView<const float> rig
   QKV_RETURN_IF_ERROR(check_factors(kName, left, right, r));
   const Index count = left.extent(0);
   QKV_RETURN_IF_ERROR(check_output(kName, "values", out.values, {count, r}));
-  QKV_RETURN_IF_ERROR(check_result(kName, "left_vectors", out.left, {count, left.extent(1), r}));
-  QKV_RETURN_IF_ERROR(check_result(kName, "right_vectors", out.right, {count, right.extent(2), r}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(kName, "left_vectors", out.left, {count, left.extent(1), r}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(kName, "right_vectors", out.right, {count, right.extent(2), r}));
   QKV_RETURN_IF_ERROR(check_apart(
       kName, {{"values", out.values}, {"left_vectors", out.left}, {"right_vectors", out.right}},
       {{"left", left}, {"right", right}}));

@@ -18,15 +18,9 @@ Status check(const char* name, const NormBackwardArgs& args) noexcept {
   QKV_RETURN_IF_ERROR(check_dense_like(name, "d_out", args.d_out, args.x));
   QKV_RETURN_IF_ERROR(check_dense_like(name, "dx", args.dx, args.x));
   const Index n = args.x.extent(args.x.rank - 1);
-  if (!args.gamma.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(name, "gamma", args.gamma, {n}));
-  }
-  if (!args.d_gamma.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(name, "d_gamma", args.d_gamma, {n}));
-  }
-  if (!args.d_beta.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(name, "d_beta", args.d_beta, {n}));
-  }
+  QKV_RETURN_IF_ERROR(check_dense_if_given(name, "gamma", args.gamma, {n}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(name, "d_gamma", args.d_gamma, {n}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(name, "d_beta", args.d_beta, {n}));
   QKV_RETURN_IF_ERROR(check_epsilon(name, "epsilon", args.epsilon));
   return check_apart(name, {{"dx", args.dx}, {"d_gamma", args.d_gamma}, {"d_beta", args.d_beta}},
                      {{"d_out", args.d_out}, {"x", args.x}, {"gamma", args.gamma}});

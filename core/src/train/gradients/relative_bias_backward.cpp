@@ -133,15 +133,10 @@ void clear(const TransformerXlBackwardArgs& args) noexcept {
 Status check(const TransformerXlBackwardArgs& args) noexcept {
   QKV_RETURN_IF_ERROR(check_transformer_xl(kXl, {args.q, args.r, args.v, "d_bias", args.d_bias}));
   const auto& q = args.q.shape;
-  if (!args.dq.absent()) {
-    QKV_RETURN_IF_ERROR(check_output(kXl, "dq", args.dq, {q[0], q[1], q[2], q[3]}));
-  }
-  if (!args.dr.absent()) {
-    QKV_RETURN_IF_ERROR(check_output(kXl, "dr", args.dr, {args.r.extent(0), args.r.extent(1)}));
-  }
-  if (!args.dv.absent()) {
-    QKV_RETURN_IF_ERROR(check_output(kXl, "dv", args.dv, {q[1], q[3]}));
-  }
+  QKV_RETURN_IF_ERROR(check_output_if_given(kXl, "dq", args.dq, {q[0], q[1], q[2], q[3]}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(kXl, "dr", args.dr, {args.r.extent(0), args.r.extent(1)}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(kXl, "dv", args.dv, {q[1], q[3]}));
   return check_apart(kXl, {{"dq", args.dq}, {"dr", args.dr}, {"dv", args.dv}},
                      {{"d_bias", args.d_bias}, {"q", args.q}, {"r", args.r}, {"v", args.v}});
 }

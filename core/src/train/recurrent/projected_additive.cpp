@@ -72,12 +72,6 @@ Status check(const ProjectedAdditiveArgs& args) noexcept {
                       {"key_lengths", args.key_lengths}});
 }
 
-/// A gradient, or none.
-Status check_gradient(const char* name, const TensorView<float>& gradient,
-                      Extents expected) noexcept {
-  return gradient.absent() ? Status{} : check_output(kProjectedBackward, name, gradient, expected);
-}
-
 Status check(const ProjectedAdditiveBackwardArgs& args) noexcept {
   AdditiveShape s;
   QKV_RETURN_IF_ERROR(check_projections(kProjectedBackward, args.q, args.k, s));
@@ -87,10 +81,13 @@ Status check(const ProjectedAdditiveBackwardArgs& args) noexcept {
       check_array(kProjectedBackward, "d_context", args.d_context, {s.batch, s.tq, s.dv}));
   QKV_RETURN_IF_ERROR(
       check_array(kProjectedBackward, "weights", args.weights, {s.batch, s.tq, s.tk}));
-  QKV_RETURN_IF_ERROR(check_gradient("dq", args.dq, {s.batch, s.tq, s.da}));
-  QKV_RETURN_IF_ERROR(check_gradient("dk", args.dk, {s.batch, s.tk, s.da}));
-  QKV_RETURN_IF_ERROR(check_gradient("dv", args.dv, {s.da}));
-  QKV_RETURN_IF_ERROR(check_gradient("d_values", args.d_values, {s.batch, s.tk, s.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(kProjectedBackward, "dq", args.dq, {s.batch, s.tq, s.da}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(kProjectedBackward, "dk", args.dk, {s.batch, s.tk, s.da}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(kProjectedBackward, "dv", args.dv, {s.da}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(kProjectedBackward, "d_values", args.d_values, {s.batch, s.tk, s.dv}));
   return check_apart(
       kProjectedBackward,
       {{"dq", args.dq}, {"dk", args.dk}, {"dv", args.dv}, {"d_values", args.d_values}},
