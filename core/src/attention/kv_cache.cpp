@@ -1,9 +1,7 @@
 #include "qkv/kv_cache.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -25,16 +23,6 @@ constexpr Index kFirstRoom = kernels::kKeyBlock;
 /// Room for `heads` blocks of `floats`, undefined.
 Status reserve_blocks(AlignedBuffer& buffer, Index heads, Index floats) noexcept {
   return buffer.reserve(capped_product(heads, floats));
-}
-
-/// Copies the first `floats` of each of `heads` blocks of `from` floats into blocks of `to`.
-void move_blocks(const AlignedBuffer& blocks, Index from, AlignedBuffer& into, Index to,
-                 const std::array<Index, 2>& heads_and_floats) noexcept {
-  const auto [heads, floats] = heads_and_floats;
-  for (Index head = 0; floats > 0 && head < heads; ++head) {
-    std::memcpy(into.data() + head * to, blocks.data() + head * from,
-                static_cast<std::size_t>(floats) * sizeof(float));
-  }
 }
 
 }  // namespace
@@ -142,10 +130,10 @@ Status KvCache::move_to(Index room) noexcept {
   QKV_RETURN_IF_ERROR(reserve_blocks(keys, heads, keys_of_head));
   QKV_RETURN_IF_ERROR(reserve_blocks(values, heads, values_of_head));
   const Index begun = (length_ + kFirstRoom - 1) / kFirstRoom * kFirstRoom;  // at most room_
-  move_blocks(keys_, KvCacheAccess::key_stride(*this), keys, keys_of_head,
-              {heads, rows.key_floats(begun)});
-  move_blocks(values_, KvCacheAccess::value_stride(*this), values, values_of_head,
-              {heads, rows.value_floats(begun)});
+  copy_blocks({keys_.data(), KvCacheAccess::key_stride(*this)}, {keys.data(), keys_of_head}, heads,
+              rows.key_floats(begun));
+  copy_blocks({values_.data(), KvCacheAccess::value_stride(*this)}, {values.data(), values_of_head},
+              heads, rows.value_floats(begun));
   keys_ = std::move(keys);
   values_ = std::move(values);
   room_ = room;

@@ -2,12 +2,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "attention/cache_rows.hpp"
 #include "kernels/kernel_table.hpp"
 #include "qkv/kv_cache.hpp"
 
 namespace qkv {
+
+/// Blocks of memory, one for each head of all batch rows, `stride` floats apart.
+template <class T>
+struct HeadBlocks {
+  T* first;
+  Index stride;
+};
+
+/// Copies the first `floats` of each block.
+inline void copy_blocks(HeadBlocks<const float> from, HeadBlocks<float> to, Index heads,
+                        Index floats) noexcept {
+  for (Index head = 0; floats > 0 && head < heads; ++head) {
+    std::memcpy(to.first + head * to.stride, from.first + head * from.stride,
+                static_cast<std::size_t>(floats) * sizeof(float));
+  }
+}
 
 struct KvCacheAccess {
   /// Keys and values to be appended.

@@ -1,25 +1,11 @@
 // Tokens of a cache that are copied, or read and put elsewhere.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "attention/kv_cache_access.hpp"
 #include "base/message.hpp"
 
 namespace qkv {
-namespace {
-
-/// Copies the first `floats` of each head.
-void copy_heads(const float* from, Index from_stride, float* to, Index to_stride,
-                const std::pair<Index, Index>& heads_and_floats) noexcept {
-  const auto [heads, floats] = heads_and_floats;
-  for (Index head = 0; floats > 0 && head < heads; ++head) {
-    std::memcpy(to + head * to_stride, from + head * from_stride,
-                static_cast<std::size_t>(floats) * sizeof(float));
-  }
-}
-
-}  // namespace
 
 Status KvCacheAccess::copy(const KvCache& from, KvCache& to) noexcept {
   constexpr Index kBlock = kernels::kKeyBlock;
@@ -35,10 +21,10 @@ Status KvCacheAccess::copy(const KvCache& from, KvCache& to) noexcept {
   }
   const Index heads = from.config_.batch * from.config_.num_kv_heads;
   const Index held = std::min(filled, room);
-  copy_heads(from.keys_.data(), key_stride(from), made.keys_.data(), key_stride(made),
-             {heads, rows(from).key_floats(held)});
-  copy_heads(from.values_.data(), value_stride(from), made.values_.data(), value_stride(made),
-             {heads, rows(from).value_floats(held)});
+  copy_blocks({from.keys_.data(), key_stride(from)}, {made.keys_.data(), key_stride(made)}, heads,
+              rows(from).key_floats(held));
+  copy_blocks({from.values_.data(), value_stride(from)}, {made.values_.data(), value_stride(made)},
+              heads, rows(from).value_floats(held));
   made.length_ = from.length_;
   to = std::move(made);
   return {};
