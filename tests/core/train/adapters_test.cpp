@@ -8,6 +8,7 @@
 
 #include "failing_memory.hpp"
 #include "models/model_check.hpp"
+#include "qkv/isa.hpp"
 #include "qkv/threads.hpp"
 #include "refusal.hpp"
 #include "train/tape/tape.hpp"
@@ -447,6 +448,34 @@ TEST_CASE("LanguageModelTrainer: adapters without meaning are refused",
   require_refused(LanguageModelTrainer::create_from({}, {}, trainer),
                   "LanguageModelTrainer::create_from",
                   {kInvalid, "the model", "is empty", "create() made"});
+}
+
+TEST_CASE("LanguageModelTrainer: adapters of a model of another instruction set are refused",
+          "[train][adapters][bad-input]") {
+  const ModelWeights weights(family("llama"), 8);
+  const LanguageModel base = weights.make();
+  LanguageModelTrainer trainer = adapted(base, {});
+  const Rows rows(weights.config(), 2, 6, 8);
+  Workspace workspace;
+  train::Evaluation result;
+  require_ok(trainer.evaluate(rows.view(), workspace, result));
+  const std::string own = active_isa();
+  for (int i = 0; i < isa_count(); ++i) {
+    if (!isa_supported(i) || own == isa_name(i)) {
+      continue;
+    }
+    CAPTURE(isa_name(i));
+    require_ok(select_isa(isa_name(i)));
+    // Rows of the same extents, whose tape is there already.
+    const Status evaluated = trainer.evaluate(rows.view(), workspace, result);
+    LanguageModelTrainer other;
+    const Status made = LanguageModelTrainer::adapt(base, {}, {}, other);
+    require_ok(select_isa(own.c_str()));
+    const Refusal refusal = {StatusCode::kUnsupported, "the model was created for", isa_name(i),
+                             "expected the same"};
+    require_refused(evaluated, "LanguageModelTrainer::evaluate", refusal);
+    require_refused(made, kAdapt, refusal);
+  }
 }
 
 TEST_CASE("LanguageModelTrainer: adapters survive when memory runs out",

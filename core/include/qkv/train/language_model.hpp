@@ -75,7 +75,7 @@ struct LayerReading {
 /// qkv/train. A loss is the mean over targets that count (cross_entropy()); a step clips the gradient by its global norm and is
 /// one of adamw_step().
 ///
-/// The arrays, in the order of parameters(), matrices as [in, out]: "embedding" [V, d_model]; "tokenTypes" [token_types, d_model];
+/// The arrays, in the order of array(), matrices as [in, out]: "embedding" [V, d_model]; "tokenTypes" [token_types, d_model];
 /// "positions" [max_length, d_model] with kLearned; "embeddingNorm.gamma", ".beta"; of layer n, after "layers.n.": "norm1.gamma",
 /// "norm1.beta", "attention.wq", "bq", "wk", "bk", "wv", "bv", "qGamma", "kGamma" (and "qBeta", "kBeta" where layer norms have
 /// biases), "wo", "bo", "postNorm1.gamma", ".beta", "norm2.gamma", "norm2.beta", "feedForward.w1", "b1", "wGate", "bGate", "w2",
@@ -133,7 +133,8 @@ class LanguageModelTrainer {
   /// Forward, loss, backward, clipping and AdamW. On error weights, moments and the number of steps are as they were.
   /// Errors: kInvalidArgument (null data, arrays that are not dense, a gradient whose norm is not below 2^64 after clipping: its
   /// square would not fit in the second moments), kShapeMismatch, kOutOfRange
-  /// (an id or a target that is none, a length, more tokens than max_length, no target that counts; of step() 2^53 - 1 steps made), kOutOfMemory.
+  /// (an id or a target that is none, a length, more tokens than max_length, no target that counts; of step() 2^53 - 1 steps made), kOutOfMemory,
+  /// kUnsupported (adapters of a model that was created for other kernels than those that are active).
   Status step(const LanguageBatch& batch, Workspace& workspace, StepResult& result) noexcept;
 
   /// Forward, loss and backward of a batch that belongs to the next step: step() then takes the gradient of the mean loss over the
@@ -144,7 +145,7 @@ class LanguageModelTrainer {
   /// How well the model predicts a batch, without dropout. Errors as step().
   Status evaluate(const LanguageBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
 
-  /// The gradients of the loss alone, without a step; parameters() has them. Errors as step().
+  /// The gradients of the loss alone, without a step; array() has them. Errors as step().
   Status differentiate(const LanguageBatch& batch, Workspace& workspace,
                        Evaluation& result) noexcept;
 

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "check/check.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "models/call_check.hpp"
 #include "models/model_state.hpp"
 #include "train/trainers/language_model_state.hpp"
@@ -219,7 +220,7 @@ Status LanguageModelTrainer::adapt(const LanguageModel& base, const AdapterConfi
   QKV_RETURN_IF_ERROR(made.make_state());
   State& state = *made.state_;
   state.config = config;
-  QKV_RETURN_IF_ERROR(state.check_kernels(kAdapt, kernels, *model));
+  QKV_RETURN_IF_ERROR(check_same_kernels(kAdapt, "the model", model->kernels, kernels.forward));
   Freezer freezer(*model, adapters, state.learner);
   QKV_RETURN_IF_ERROR(freezer.freeze(state.arrays));
   QKV_RETURN_IF_ERROR(state.learner.create(kAdapt, options, config.num_layers));

@@ -21,10 +21,8 @@ struct LanguageModelTrainer::State {
   AlignedBuffer first_types;    ///< of tokens without types: 0 for each
   AlignedBuffer kept;  ///< gradients that logit_gradients() was asked for, until all are there
 
-  /// Whether a frozen model has its weights as these kernels read them.
-  static Status check_kernels(const char* caller, const TrainKernels& kernels,
-                              const ModelState& base) noexcept;
-  Status record(const TrainKernels& kernels, Index rows, Index length) noexcept;
+  /// Records the tape for these extents, if it is of others. Refuses kernels for which frozen weights are not packed.
+  Status record(const char* caller, const TrainKernels& kernels, Index rows, Index length) noexcept;
   Status prepare(const char* caller, const TrainKernels& kernels, const LanguageBatch& batch_in,
                  bool learn, TapeRun& run) noexcept;
   Status check_reading(const Caller& caller, const LayerReading& reading,

@@ -6,6 +6,7 @@
 
 #include "attention/copy_heads.hpp"
 #include "check/check.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "models/call_check.hpp"
 #include "positions/sinusoidal.hpp"
 #include "qkv/relative_bias.hpp"
@@ -23,13 +24,14 @@ Status check_tokens_of(const Caller& caller, const LanguageModelConfig& c,
 
 // ---------------------------------------------------------------------------------------- the state
 
-Status LanguageModelTrainer::State::record(const TrainKernels& kernels, Index rows,
-                                           Index length) noexcept {
+Status LanguageModelTrainer::State::record(const char* caller, const TrainKernels& kernels,
+                                           Index rows, Index length) noexcept {
+  if (arrays.base) {  // also when the tape is kept: its products read packed weights
+    QKV_RETURN_IF_ERROR(
+        check_same_kernels(caller, "the model", arrays.base->kernels, kernels.forward));
+  }
   if (rows == batch && length == tokens) {
     return {};
-  }
-  if (arrays.base) {
-    QKV_RETURN_IF_ERROR(check_kernels("LanguageModelTrainer", kernels, *arrays.base));
   }
   batch = 0;  // until all is well
   if (config.token_types > 0) {
@@ -49,15 +51,6 @@ Status LanguageModelTrainer::State::record(const TrainKernels& kernels, Index ro
   batch = rows;
   tokens = length;
   return {};
-}
-
-Status LanguageModelTrainer::State::check_kernels(const char* caller, const TrainKernels& kernels,
-                                                  const ModelState& base) noexcept {
-  return kernels.forward == base.kernels
-             ? Status{}
-             : refuse(StatusCode::kUnsupported, caller,
-                      "the model was made for other kernels, expected those of the active "
-                      "instruction set");
 }
 
 TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
@@ -80,7 +73,7 @@ Status LanguageModelTrainer::State::prepare(const char* caller, const TrainKerne
   const TokenBatch& in = batch_in.tokens;
   QKV_RETURN_IF_ERROR(check_tokens_of(caller, config, in));
   QKV_RETURN_IF_ERROR(check_targets(caller, batch_in.targets, in.ids, config.vocabulary));
-  QKV_RETURN_IF_ERROR(record(kernels, in.ids.extent(0), in.ids.extent(1)));
+  QKV_RETURN_IF_ERROR(record(caller, kernels, in.ids.extent(0), in.ids.extent(1)));
   run = {.caller = caller,
          .kernels = kernels,
          .tape = &tape,
@@ -110,13 +103,22 @@ Status check_memory(const Caller& caller, const TokenBatch& tokens, const Tensor
                                             {"key_lengths", tokens.key_lengths},
                                             {"token_types", tokens.token_types}}};
   const std::array<NamedSpan, 1> results = {{{"logits", logits}}};
-  return check_readings_apart(caller, readings, spans_of, results, inputs);
+  QKV_RETURN_IF_ERROR(check_apart(caller, results, inputs));
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const auto own = spans_of(readings[i]);
+    QKV_RETURN_IF_ERROR(check_apart(caller, own, results));
+    QKV_RETURN_IF_ERROR(check_apart(caller, own, inputs));
+    for (const LayerReading& other : readings.subspan(i + 1)) {
+      QKV_RETURN_IF_ERROR(check_apart(caller, own, spans_of(other)));
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
-/// Whether there is such a layer, and what is written of it fits. All of this is asked before anything is computed: attention()
-/// would tell of `weights` and `entropy` when other readings are written already.
+/// Whether there is such a layer, and the arrays of the reading fit. Checked before anything is computed: attention() would
+/// refuse `weights` and `entropy` only after other readings were written.
 Status LanguageModelTrainer::State::check_reading(
     const Caller& caller, const LayerReading& reading,
     const TensorView<const std::int32_t>& ids) const noexcept {
@@ -126,16 +128,18 @@ Status LanguageModelTrainer::State::check_reading(
   }
   const Index rows = ids.extent(0);
   const Index length = ids.extent(1);
-  const auto check = [&](const char* name, const TensorView<float>& view, Extents shape) {
-    return view.absent() ? Status{} : check_output(caller, name, view, shape);
-  };
-  QKV_RETURN_IF_ERROR(check("weights", reading.weights, {rows, config.num_heads, length, length}));
-  QKV_RETURN_IF_ERROR(check("entropy", reading.entropy, {rows, config.num_heads, length}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "weights", reading.weights,
+                                            {rows, config.num_heads, length, length}));
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(caller, "entropy", reading.entropy, {rows, config.num_heads, length}));
   QKV_RETURN_IF_ERROR(
       check_dense_if_given(caller, "residual", reading.residual, {rows, length, config.d_model}));
-  QKV_RETURN_IF_ERROR(check("q", reading.q, {rows, config.num_heads, length, config.d_k}));
-  QKV_RETURN_IF_ERROR(check("k", reading.k, {rows, config.num_kv_heads, length, config.d_k}));
-  return check("v", reading.v, {rows, config.num_kv_heads, length, config.d_k});
+  QKV_RETURN_IF_ERROR(
+      check_output_if_given(caller, "q", reading.q, {rows, config.num_heads, length, config.d_k}));
+  QKV_RETURN_IF_ERROR(check_output_if_given(caller, "k", reading.k,
+                                            {rows, config.num_kv_heads, length, config.d_k}));
+  return check_output_if_given(caller, "v", reading.v,
+                               {rows, config.num_kv_heads, length, config.d_k});
 }
 
 /// What one layer has computed in the forward pass.
@@ -246,7 +250,7 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
     QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading, tokens.ids));
   }
   QKV_RETURN_IF_ERROR(check_memory(kName, tokens, logits, readings));
-  QKV_RETURN_IF_ERROR(state_->record(kernels, tokens.ids.extent(0), tokens.ids.extent(1)));
+  QKV_RETURN_IF_ERROR(state_->record(kName, kernels, tokens.ids.extent(0), tokens.ids.extent(1)));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
   QKV_RETURN_IF_ERROR(state_->tape.forward(kernels, inputs, workspace));
   for (const LayerReading& reading : readings) {

@@ -10,7 +10,7 @@
 namespace qkv::train {
 namespace {
 
-/// A number of the options that must be finite and at least `least`, or above it.
+/// A number of the options that must be finite and above 0, or at least 0 if `zero` is allowed.
 Status check_number(const Caller& caller, const char* name, float value, bool zero) noexcept {
   return std::isfinite(value) && (zero ? value >= 0.0F : value > 0.0F)
              ? Status{}

@@ -149,7 +149,7 @@ Status LanguageModelTrainer::logit_gradients(const LogitArgs& args, Workspace& w
   State& state = *state_;
   QKV_RETURN_IF_ERROR(check_logit_args(state.config, args));
   const Index length = args.tokens.ids.extent(1);
-  QKV_RETURN_IF_ERROR(state.record(kernels, args.tokens.ids.extent(0), length));
+  QKV_RETURN_IF_ERROR(state.record(kLogitGradients, kernels, args.tokens.ids.extent(0), length));
   const Tape& tape = state.tape;
   const auto array_of = [&](const ModelReading& reading) {
     return array_at(tape, state.steps, reading.site, reading.layer);
