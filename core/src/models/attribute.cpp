@@ -305,16 +305,7 @@ class Descent {
 Status check_attribute(const LanguageModelConfig& c,
                        const LanguageModel::AttributeArgs& args) noexcept {
   const LanguageModel::ForwardArgs& pass = args.pass;
-  if (!c.head) {
-    return refuse(StatusCode::kInvalidArgument, kAttribute,
-                  "the model has no head, expected one with logits");
-  }
-  if (!has_plain_head(c)) {
-    return refuse(
-        StatusCode::kUnsupported, kAttribute,
-        "the head of the model transforms the stream, pools it or gives classes, expected "
-        "one that maps it to the vocabulary");
-  }
+  QKV_RETURN_IF_ERROR(check_plain_head(kAttribute, c));
   if (!pass.sessions.empty()) {
     return refuse(StatusCode::kInvalidArgument, kAttribute,
                   "@sessions is given, expected one @session or none");

@@ -20,6 +20,18 @@ Status refuse_no_session(const Caller& caller) noexcept {
                 "the session is empty, expected one made by create()");
 }
 
+Status check_plain_head(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  if (!c.head) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "the model has no head, expected one with logits");
+  }
+  return has_plain_head(c)
+             ? Status{}
+             : refuse(StatusCode::kUnsupported, caller,
+                      "the head of the model transforms the stream, pools it or gives classes, "
+                      "expected one that maps it to the vocabulary");
+}
+
 namespace {
 
 /// One of the results of a call, [B, rows, width] with as many rows as there are tokens or one.
@@ -146,10 +158,6 @@ Status check_begin(const LanguageModelConfig& c, const LanguageModel::ForwardArg
   return check_dense(kModelForward, "begin", begin.stream,
                      {args.ids.extent(0), args.ids.extent(1), c.d_model});
 }
-
-}  // namespace
-
-namespace {
 
 /// Logits, and what is made of those of tokens.
 Status check_logits(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args) noexcept {

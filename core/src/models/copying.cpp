@@ -172,16 +172,7 @@ class Copying {
 
 Status check_copying(const LanguageModelConfig& c,
                      const LanguageModel::CopyingArgs& args) noexcept {
-  if (!c.head) {
-    return refuse(StatusCode::kInvalidArgument, kCopying,
-                  "the model has no head, expected one with logits");
-  }
-  if (!has_plain_head(c)) {
-    return refuse(
-        StatusCode::kUnsupported, kCopying,
-        "the head of the model transforms the stream, pools it or gives classes, expected "
-        "one that maps it to the vocabulary");
-  }
+  QKV_RETURN_IF_ERROR(check_plain_head(kCopying, c));
   if (args.layer < 0 || args.layer >= c.num_layers) {
     return refuse(StatusCode::kOutOfRange, kCopying, "@layer is {}, expected [0, {})", args.layer,
                   c.num_layers);

@@ -356,8 +356,7 @@ Status LanguageModel::finish() noexcept {
 
 ModelArray LanguageModel::array(Index i) const noexcept {
   const ModelEntry& entry = state_->entries[i];
-  const NumberType type =
-      entry.map ? kStoredTypes[static_cast<std::size_t>(entry.map->format)] : NumberType::kF32;
+  const NumberType type = entry.map ? stored_type(entry.map->format) : NumberType::kF32;
   const Index width = entry.row_size(WeightLayout::kOutIn);
   return {.name = entry.name,
           .rank = entry.rank,
