@@ -123,9 +123,10 @@ TEST_CASE("ModelSession::restore: bytes that are no session of this model are re
   refuses(with(0, 7), {kInvalid, "from", "does not begin", "save() wrote"});
   refuses(with(1, 2), {kUnsupported, "from", "is 2", "expected 1"});
   refuses(with(2, 3), {kInvalid, "from", "format", "is 3"});
-  refuses(with(3, 0), {kInvalid, "from", "batch", "is 0"});
-  refuses(with(3, std::uint64_t{1} << 40U), {kInvalid, "from", "batch", "at most"});
+  refuses(with(3, 0), {kInvalid, "from", "batch of from is 0", "expected 1 to "});
+  refuses(with(3, std::uint64_t{1} << 40U), {kInvalid, "from", "batch", "1 to 2147483647"});
   refuses(with(3, 2), {kShapeError, "from", "bytes", "expected"});
+  refuses(with(4, 0), {kInvalid, "from", "capacity of from is 0", "expected 1 to "});
   refuses(with(4, 4), {kInvalid, "from", "length", "is 5"});
   refuses(with(5, 6), {kShapeError, "from", "bytes", "for 6 tokens"});
   refuses(with(6, 3), {kRange, "source_capacity", "is 3", "no encoder"});

@@ -136,20 +136,20 @@ Status check_header(const SavedHeader& h, const SavedHeader& of_model) noexcept 
 /// Sizes that an index holds, and that multiply to one.
 Status check_sizes(const SavedHeader& h, std::size_t given) noexcept {
   constexpr std::uint64_t kMost = 0x7fffffffU;
-  const Expected sizes[] = {{"format", h.format, 2},
-                            {"batch", h.batch, kMost},
-                            {"capacity", h.capacity, kMost},
-                            {"length", h.length, h.capacity},
-                            {"source_capacity", h.source_capacity, kMost},
-                            {"source_length", h.source_length, h.source_capacity}};
-  for (const Expected& each : sizes) {
-    const bool least =
-        each.was >= (each.what == sizes[1].what || each.what == sizes[2].what ? 1 : 0);
-    if (!least || each.was > each.expected) {
+  const struct {
+    const char* what;
+    std::uint64_t was, least, most;
+  } sizes[] = {{"format", h.format, 0, 2},
+               {"batch", h.batch, 1, kMost},
+               {"capacity", h.capacity, 1, kMost},
+               {"length", h.length, 0, h.capacity},
+               {"source_capacity", h.source_capacity, 0, kMost},
+               {"source_length", h.source_length, 0, h.source_capacity}};
+  for (const auto& each : sizes) {
+    if (each.was < each.least || each.was > each.most) {
       return refuse(StatusCode::kInvalidArgument, kRestore,
-                    "the {} of @from is {}, expected at most {}: it is no saved session",
-                    Verbatim{each.what}, static_cast<double>(each.was),
-                    static_cast<double>(each.expected));
+                    "the {} of @from is {}, expected {} to {}: it is no saved session",
+                    Verbatim{each.what}, each.was, each.least, each.most);
     }
   }
   const auto format = KvCacheAccess::kFormats[h.format];
@@ -246,7 +246,7 @@ Status ModelSession::restore(const LanguageModel& model, std::span<const std::by
   if (h.version != kVersion) {
     return refuse(StatusCode::kUnsupported, kRestore,
                   "the version of @from is {}, expected {}: it was saved by a later release",
-                  static_cast<double>(h.version), static_cast<double>(kVersion));
+                  h.version, kVersion);
   }
   QKV_RETURN_IF_ERROR(check_header(h, header_of(*model.state_, session)));
   QKV_RETURN_IF_ERROR(check_sizes(h, from.size()));
