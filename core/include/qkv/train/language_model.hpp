@@ -139,7 +139,8 @@ class LanguageModelTrainer {
 
   /// Forward, loss and backward of a batch that belongs to the next step: step() then takes the gradient of the mean loss over the
   /// targets of all these batches and its own, as if they were one ("gradient accumulation"). `result` is of this batch, as of
-  /// step(). Takes memory for one more copy of the gradients. set_steps() forgets what was added. Errors as step().
+  /// step(). Takes memory for one more copy of the gradients. set_steps() forgets what was added; a step()
+  /// that is refused keeps it. Errors as step().
   Status accumulate(const LanguageBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
 
   /// How well the model predicts a batch, without dropout. Errors as step().

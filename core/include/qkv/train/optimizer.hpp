@@ -27,7 +27,7 @@ struct AdamWOptions {
   float beta2 = 0.999F;         ///< in [0, 1)
   float epsilon = 1e-8F;        ///< outside the root; finite, > 0
   float weight_decay = 0.01F;   ///< decoupled; finite, >= 0
-  /// Gradients are multiplied by it first: clip_factor() or 1.
+  /// Gradients are multiplied by it first: clip_factor() or 1. Finite, >= 0.
   float gradient_factor = 1.0F;
 };
 
@@ -47,7 +47,8 @@ struct AdamWOptions {
 /// Moments of less than 2^-120 (7.5e-37) in size become 0: those of a gradient that stays 0 would end at subnormal numbers,
 /// which are slow, and never vanish.
 ///
-/// Errors: kInvalidArgument for numbers outside what AdamWOptions says; nothing is changed then.
+/// Errors: kInvalidArgument for numbers outside what AdamWOptions says and a step below 1, kUnsupported; nothing is changed then.
+/// Preconditions: n >= 0, and the arrays of a parameter have n elements; they are not checked.
 Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& options,
                   std::int64_t step) noexcept;
 

@@ -102,7 +102,7 @@ class Seq2SeqTrainer {
   Status forward(const Seq2SeqTokens& tokens, TensorView<float> logits, TensorView<float> weights,
                  Workspace& workspace) noexcept;
 
-  /// What translate() is told.
+  /// What translate() reads and writes.
   struct Translation {
     TensorView<const std::int32_t> source;               ///< [B, S], dense
     TensorView<const std::int32_t> source_lengths = {};  ///< [B]; absent means all

@@ -1,5 +1,5 @@
 /// @file
-/// What all trainers are told, and what they tell.
+/// Options and results that all trainers have in common.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ Status cross_entropy(const TrainKernels& kernels, const CrossEntropyArgs& args, 
 [[nodiscard]] double global_norm(const TrainKernels& kernels, std::span<const Parameter> parameters,
                                  ThreadPool* pool) noexcept;
 
-/// What adamw_step() is told.
+/// The numbers of a step of AdamW.
 struct AdamWCall {
   const AdamWOptions& options;
   std::int64_t step;
