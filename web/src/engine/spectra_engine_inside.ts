@@ -1,9 +1,6 @@
 import { init, type Spectra } from 'qkv/spectra';
 import wasm from 'virtual:spectra-wasm';
+import { unpacked } from './unpacked';
 
-/** The same in the single file, where the .wasm is a string: nothing can be fetched from a disk. */
-export async function spectraEngine(): Promise<Spectra> {
-  const packed = Uint8Array.from(atob(wasm), (letter) => letter.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return init({ wasm: await new Response(unpacked).arrayBuffer() });
-}
+/** spectra_engine.ts of the single file, which holds the .wasm. */
+export const spectraEngine = async (): Promise<Spectra> => init({ wasm: await unpacked(wasm) });
