@@ -1,4 +1,5 @@
 import { text } from './export_figure';
+import { raised } from './numbers';
 import {
   bars,
   curve,
@@ -66,10 +67,7 @@ export function logTicks(low: number, high: number): number[] {
 export function powerText(power: number): string {
   const exponent = Math.round(Math.log10(power));
   if (Math.abs(exponent) <= 2) return String(Number(`1e${exponent}`));
-  const raised = Array.from(String(Math.abs(exponent)), (digit) =>
-    '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)),
-  );
-  return `10${exponent < 0 ? '⁻' : ''}${raised.join('')}`;
+  return `10${raised(exponent)}`;
 }
 
 function scaleOf({ domain, log, inset = [0, 0] }: Axis, from: number, to: number): Scale {

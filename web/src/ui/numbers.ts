@@ -1,5 +1,11 @@
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
+/** A whole number as an exponent: ⁻⁷. */
+export const raised = (exponent: number): string =>
+  String(exponent)
+    .replace('-', '⁻')
+    .replace(/\d/g, (digit) => SUPERSCRIPTS.charAt(Number(digit)));
+
 /** Significant digits as a person writes them: 0.0312500, 4.12×10⁻⁷. */
 export function digits(value: number, significant = 6): string {
   if (value === 0) return '0';
@@ -12,10 +18,7 @@ export function digits(value: number, significant = 6): string {
   const [mantissa = '', exponent] = written.split('e');
   const base = mantissa.replace('-', '−');
   if (exponent === undefined) return base;
-  const power = String(Math.abs(Number(exponent))).replace(/\d/g, (d) =>
-    SUPERSCRIPTS.charAt(Number(d)),
-  );
-  return `${base}×10${exponent.startsWith('-') ? '⁻' : ''}${power}`;
+  return `${base}×10${raised(Number(exponent))}`;
 }
 
 /** A share of one, of which the small ones have two digits: 12.3%, 4.5%, 1.0×10⁻²⁸%, without a space in both languages. */
