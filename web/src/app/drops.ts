@@ -1,6 +1,5 @@
 import { droppedFiles, hasFiles } from '../features/model/page/dropped_files';
-import type { ToModel } from '../features/model/shared/protocol';
-import { AFRESH } from '../features/model/state';
+import { openFiles } from './open_files';
 
 /**
  * Catches files that are dropped anywhere: a browser would open them in the place of the page, and all that the reader has done would
@@ -16,13 +15,7 @@ export function catchDrops(): void {
     const section = document.getElementById('model');
     if (!section?.getClientRects().length) return; // a lesson, or another panel alone
     void droppedFiles(event).then((files) => {
-      if (files.length === 0) return;
-      section.scrollIntoView();
-      const tell = (name: string, detail: unknown) =>
-        document.dispatchEvent(new CustomEvent(name, { detail }));
-      tell('state-change', AFRESH);
-      const load: ToModel = { kind: 'load', files: { kind: 'files', files } };
-      tell('model-tell', load);
+      if (files.length > 0) openFiles(files);
     });
   });
 }

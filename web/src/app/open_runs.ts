@@ -1,6 +1,4 @@
-import type { ToModel } from '../features/model/shared/protocol';
-import { AFRESH } from '../features/model/state';
-import type { State } from '../state/state';
+import { openFiles } from './open_files';
 
 /** A model that a panel has trained, as a file, and a text that shows what it knows. */
 interface Opened {
@@ -12,12 +10,6 @@ interface Opened {
 export function openRuns(): void {
   document.addEventListener('run-opened', (event) => {
     const { file, text } = (event as CustomEvent<Opened>).detail;
-    const tell = (name: string, detail: unknown) =>
-      document.dispatchEvent(new CustomEvent(name, { detail }));
-    const changes: Partial<State> = { ...AFRESH, text, query: null };
-    tell('state-change', changes);
-    const load: ToModel = { kind: 'load', files: { kind: 'files', files: [file] } };
-    tell('model-tell', load);
-    document.getElementById('model')?.scrollIntoView();
+    openFiles([file], { text, query: null });
   });
 }
