@@ -46,8 +46,10 @@ export class MicroscopeDesk {
     const key = JSON.stringify([ask.clean, ask.corrupt, ask.answer, ask.instead]);
     if (key !== this.#key) {
       this.end();
-      this.#key = key;
+      // If the new prompts fail, those before them must not answer in their place.
+      [this.#key, this.#prompts] = ['', null];
       this.#prompts = promptsOf(this.#qkv, this.#of, ask);
+      this.#key = key;
       this.#say({ prompts: this.#prompts, maps: null, failure: null });
     }
     const prompts = this.#prompts;
