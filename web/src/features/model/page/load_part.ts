@@ -178,7 +178,7 @@ export function listenToDrops(target: HTMLElement, take: (files: readonly File[]
 
 /** Whether this is where something can be fetched. */
 function isAddress(address: string | null): boolean {
-  if (address === null || !URL.canParse(address, location.href)) return false;
+  if (!address || !URL.canParse(address, location.href)) return false;
   return /^https?:$/.test(new URL(address, location.href).protocol);
 }
 

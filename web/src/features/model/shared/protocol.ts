@@ -334,7 +334,7 @@ export type FromModel =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'kept'; readonly kept: KeptFiles }
   | { readonly kind: 'answers'; readonly news: Partial<Answers> }
-  /** All that the latest ask asked has been told. */
+  /** Every answer to the latest `ask` has been sent. */
   | { readonly kind: 'answered' }
   | { readonly kind: 'generated'; readonly generated: Generated }
   | { readonly kind: 'changes'; readonly changes: HeadChanges }

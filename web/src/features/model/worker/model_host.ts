@@ -116,13 +116,17 @@ export class ModelHost {
 
   /** Tells which files are kept, after one was removed. */
   async #tellKept(removed?: string): Promise<void> {
-    const cache = await keptModels();
-    if (removed !== undefined) await cache.remove(removed);
-    const { problem } = cache;
-    const files = (await cache.list()).map(({ address, size, kept }) => ({
-      ...{ address, bytes: kept, isWhole: kept === size },
-    }));
-    this.#say({ kind: 'kept', kept: { files, problem: problem ?? cache.problem ?? null } });
+    try {
+      const cache = await keptModels();
+      if (removed !== undefined) await cache.remove(removed);
+      const { problem } = cache;
+      const files = (await cache.list()).map(({ address, size, kept }) => ({
+        ...{ address, bytes: kept, isWhole: kept === size },
+      }));
+      this.#say({ kind: 'kept', kept: { files, problem: problem ?? cache.problem ?? null } });
+    } catch (error) {
+      this.#say({ kind: 'kept', kept: { files: [], problem: describeFailure(error).message } });
+    }
   }
 
   #take(opened: Opened): void {
@@ -289,9 +293,9 @@ export class ModelHost {
     const writing = (this.#writing = new AbortController());
     const [of, ask] = [this.#opened, this.#ask];
     if (!of?.info.speaks || !ask) return;
-    const { ids } = this.#read(of, ask);
     const { sampling, ablated } = ask;
     try {
+      const { ids } = this.#read(of, ask); // may run the model over the text, which may fail
       await generate(
         of,
         { ids, sampling, ablated, seed, tokens, pace },
