@@ -30,6 +30,7 @@ export class MicroscopeDesk {
         this.#answer(message.ask);
       } catch (error) {
         this.#cutKey = '';
+        if (!this.#prompts) this.#say({ prompts: null, maps: null });
         this.#say({ shares: null, cut: null, pass: null, failure: describeFailure(error) });
       }
     }
