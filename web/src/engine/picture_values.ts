@@ -1,3 +1,4 @@
+import { largestAt } from '../domain/largest_at';
 import type { Mask } from '../domain/choices';
 import { isSigned, type colourIndex } from '../domain/colour_scale';
 import type { Head, Layer } from './heads';
@@ -42,16 +43,12 @@ export function rowData(head: Head, row: number, layer: Layer): RowData {
     returnLse: true,
   });
   if (!weights || !logits || !entropy || !lse) throw new Error('the head left out a result');
-  let largest = 0;
-  weights.data.forEach((weight, j) => {
-    if (weight > weights.data[largest]!) largest = j;
-  });
   return {
     row,
     weights: weights.data,
     scores: logits.data,
     entropy: entropy.data[0]!,
     lse: lse.data[0]!,
-    largest,
+    largest: largestAt(weights.data),
   };
 }

@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import { html, type TemplateResult } from 'lit-html';
 import { paintCells, rangeOf } from '../../../ui/matrix/paint_cells';
 import type { Cell } from '../../../ui/matrix/cell';
@@ -86,7 +87,7 @@ function describe({ labels }: WholePass, { head, map }: HeadPass, { row, col }: 
 function modelOf(pass: WholePass, head: HeadPass, look: number): MatrixModel {
   const { at, labels } = pass;
   const row = head.map.subarray(at * labels.length, (at + 1) * labels.length);
-  const col = row.reduce((most, weight, key) => (weight > row[most]! ? key : most), 0);
+  const col = largestAt(row);
   return {
     ...{ rows: labels.length, cols: labels.length, rowLabels: labels, colLabels: labels },
     ...{ rowHeight: 'square', look, bracket: null, home: { row: at, col } },

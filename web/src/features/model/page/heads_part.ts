@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { sentences } from '../../../i18n/i18n';
 import type { State } from '../../../state/state';
@@ -154,7 +155,7 @@ const signed = (value: number) => (value < 0 ? `−${digits(-value, 3)}` : `+${d
 function story(scores: HeadScores): string {
   const told = SCORES.map((name) => {
     const values = scores[name];
-    const at = values.reduce((best, x, i) => (x > values[best]! ? i : best), 0);
+    const at = largestAt(values);
     const most = values[at]!;
     const head = `${Math.floor(at / scores.numHeads)}.${at % scores.numHeads}`;
     const strength = most >= STRONG ? 'Strong' : 'Weak';

@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import { html, type TemplateResult } from 'lit-html';
 import { cividis } from '../../../domain/cividis';
 import { options, radios, withValue } from '../../../ui/lit/controls';
@@ -156,17 +157,14 @@ function modelOf(name: MapName, reads: TokenReads, look: number): MatrixModel {
     ...{ ...all, rows: heads, cols: keys, colLabels: labels.slice(0, keys) },
     rowLabels: Array.from({ length: heads }, (_, i) => nameOf(reads, i).join('.')),
     rowHeight: ROW_HEIGHT,
-    home: { row: Math.floor(largestAt(reads) / keys), col: largestAt(reads) % keys },
+    home: { row: Math.floor(largestAt(reads.rows) / keys), col: largestAt(reads.rows) % keys },
     name: t('model.reads.rowsName', { heads, keys, at }),
   };
 }
 
-const largestAt = ({ rows }: TokenReads) =>
-  rows.reduce((most, x, i) => (x > rows[most]! ? i : most), 0);
-
 /** Where most of all heads is read. */
 function largestText(reads: TokenReads): string {
-  const at = largestAt(reads);
+  const at = largestAt(reads.rows);
   const { keys, labels, brought, rows } = reads;
   return t(brought ? 'model.reads.largestBrought' : 'model.reads.largest', {
     head: nameOf(reads, Math.floor(at / keys)).join('.'),

@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import type { Qkv } from 'qkv';
 import type { Spectra } from 'qkv/spectra';
 import { prefixMatching } from '../../../domain/prefix_matching';
@@ -87,7 +88,7 @@ function cutOf(
   cut: Float32Array,
   { label, heads }: { label: Opened['label']; heads: readonly HeadName[] },
 ): NonNullable<NextToken['cut']> {
-  const likeliest = whole.reduce((most, p, id) => (p > whole[most]! ? id : most), 0);
+  const likeliest = largestAt(whole);
   return { heads, label: label(likeliest), whole: whole[likeliest]!, cut: cut[likeliest]! };
 }
 
@@ -151,7 +152,7 @@ export function lensAt(
     const inspect = { logitLens: true, ablate } as const;
     const { layers } = model.forward([pass.ids[at]!], { session, inspect });
     const last = Array.from(layers.values()).at(-1)!.logits.data;
-    const likeliest = last.reduce((most, x, i) => (x > last[most]! ? i : most), 0);
+    const likeliest = largestAt(last);
     return {
       at,
       layers: Array.from(layers.values(), ({ logits }) => {

@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import type { Qkv } from 'qkv';
 import type { Sampling } from '../shared/protocol';
 
@@ -21,7 +22,7 @@ function probabilities(qkv: Qkv, logits: Float32Array, temperature: number): Flo
     return qkv.softmax({ data: logits, shape: [logits.length] }, { temperature }).data;
   }
   const p = new Float32Array(logits.length);
-  p[logits.reduce((most, x, i) => (x > logits[most]! ? i : most), 0)] = 1;
+  p[largestAt(logits)] = 1;
   return p;
 }
 
