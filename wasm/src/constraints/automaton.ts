@@ -110,7 +110,3 @@ export function intersection(a: Automaton, b: Automaton): Automaton {
   }
   return trimmed(states);
 }
-
-/** Whether it takes no text at all, if each rule that it calls has one. */
-export const isEmpty = (automaton: Automaton): boolean =>
-  !trimmed(automaton).some(({ isEnd }) => isEnd);

@@ -8,6 +8,7 @@ import {
   lastCodePoint,
   type Range,
   single,
+  surrogates,
   union,
   without,
 } from './code-points.js';
@@ -90,7 +91,7 @@ export class LetterSets {
       // With both flags \w has two letters more, and \W is what is left.
       if (lower === 's' || (lower === 'w' && this.ignoresCase)) return this.asked(`\\${name}`);
       const set = lower === 'd' ? digits : words;
-      return name === lower ? set : without(complement(set), [[0xd800, 0xdfff]]);
+      return name === lower ? set : without(complement(set), surrogates);
     });
   }
 

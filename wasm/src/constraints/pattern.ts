@@ -2,7 +2,14 @@
 
 import { parse, type AstNode } from 'regjsparser';
 import { QkvError } from '../api/errors.js';
-import { type CodePoints, complement, type Range, union, without } from './code-points.js';
+import {
+  type CodePoints,
+  complement,
+  type Range,
+  surrogates,
+  union,
+  without,
+} from './code-points.js';
 import { choice, type Expression, letter, repeat, sequence } from './expression.js';
 import { LetterSets } from './letter-sets.js';
 
@@ -126,7 +133,7 @@ class Reader {
     }
     if (this.#sets.ignoresCase || node.kind !== 'union') return this.#askedClass(node);
     const set = union(ranges);
-    return node.negative ? without(complement(set), [[0xd800, 0xdfff]]) : set;
+    return node.negative ? without(complement(set), surrogates) : set;
   }
 
   /** A class with properties, of other classes, or of both cases. */
