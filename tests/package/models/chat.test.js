@@ -246,7 +246,7 @@ describe('what is refused', () => {
     const wrong = { ...options, temperature: -1 };
     expectThrows(
       () => model.chat([user('a')], wrong),
-      ...['LanguageModel.generate', 'out_of_range', 'temperature'],
+      ...['LanguageModel.chat', 'out_of_range', 'temperature'],
     );
   });
 });

@@ -6,7 +6,7 @@ import { Template } from '@huggingface/jinja';
 import { init as initHere } from 'qkv';
 import { load } from 'qkv/models';
 import { init } from 'qkv/worker';
-import { expectRejects } from '../../support/js/check.js';
+import { expectRejects, expectThrows } from '../../support/js/check.js';
 import { chatFiles, chatMl } from '../models/support/chat-model.js';
 
 const options = { deterministic: true };
@@ -70,7 +70,11 @@ test('what is wrong rejects, and a mask does not cross', async () => {
   );
   await expectRejects(
     all(remote.chat(messages, { jinja: Template, topK: -1 })),
-    ...['LanguageModel.generate', 'out_of_range', 'topK'],
+    ...[fn, 'out_of_range', 'topK'],
+  );
+  expectThrows(
+    () => local.chat(messages, { jinja: Template, topK: -1 }),
+    ...[fn, 'out_of_range', 'topK'],
   );
   const mask = () => [1];
   await expectRejects(

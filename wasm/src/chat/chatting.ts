@@ -2,6 +2,7 @@
 
 import type { ChatPromptOptions } from '../api/chat-types.js';
 import type { FinishReason, Generation } from '../api/generation-types.js';
+import { QkvError } from '../api/errors.js';
 import { type Ending, generationOf } from '../arguments/generation.js';
 import { copiedOptions } from '../arguments/values.js';
 import { promptNames } from './chat-prompt.js';
@@ -26,7 +27,21 @@ export function splitOptions(fn: string, options: object): Split {
 export const withReuse = (generation: Record<string, unknown>): Record<string, unknown> =>
   generation['session'] === undefined ? generation : { reuse: true, ...generation };
 
-/** The tokens that follow a prompt, once it is made. */
+/** An error of generate() as one of `fn`, which called it: the worker knows only what it runs. */
+function namedAs(fn: string, error: unknown): unknown {
+  const begin = 'LanguageModel.generate:';
+  if (!(error instanceof QkvError) || !error.message.startsWith(begin)) return error;
+  const { code, message, cause, stack } = error;
+  const own = new QkvError(
+    code,
+    `${fn}:${message.slice(begin.length)}`,
+    cause === undefined ? undefined : { cause },
+  );
+  if (stack !== undefined) own.stack = stack.replace(message, () => own.message);
+  return own;
+}
+
+/** The tokens that follow a prompt, once it is made, out of generate() in a worker. */
 export function chatting<T extends { readonly text: string; readonly finishReason?: FinishReason }>(
   fn: string,
   prompt: Promise<Int32Array>,
@@ -42,6 +57,8 @@ export function chatting<T extends { readonly text: string; readonly finishReaso
         ending.reason = token.finishReason;
         yield token;
       }
+    } catch (error) {
+      throw namedAs(fn, error);
     } finally {
       ending.reason ??= 'aborted';
     }

@@ -40,5 +40,5 @@ export function chat(
   const fn = 'LanguageModel.chat';
   const { prompt, generation } = splitOptions(fn, options);
   const { ids } = promptOf(fn, state, messages, prompt);
-  return generate(state, ids, withReuse(generation));
+  return generate(fn, state, ids, withReuse(generation));
 }

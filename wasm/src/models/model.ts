@@ -187,7 +187,7 @@ export class WasmLanguageModel implements LanguageModel {
     options?: O,
   ): Generation<TokenOf<O>>;
   generate(prompt: string | ArrayLike<number>, options: GenerateOptions = {}): Generation<Token> {
-    return generate(this.#state, prompt, options);
+    return generate('LanguageModel.generate', this.#state, prompt, options);
   }
 
   generateAll(

@@ -11,14 +11,12 @@ import { breather, ownSession, readPrompt } from './prompt.js';
 import { type GenerateRequest, requestOf } from './request.js';
 import { Telling } from './telling.js';
 
-const fn = 'LanguageModel.generate';
-
 async function* tokens(
   state: ModelState,
   request: GenerateRequest,
   ending: Ending,
 ): AsyncGenerator<Token, void, undefined> {
-  const { signal, prompt, asked, session } = request;
+  const { fn, signal, prompt, asked, session } = request;
   const own = session ? undefined : ownSession(fn, state, request);
   const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
   const telling = new Telling(state, request);
@@ -73,7 +71,7 @@ async function* alone(
   request: GenerateRequest,
   ending: Ending,
 ): AsyncGenerator<Token, void, undefined> {
-  const { session, length } = request;
+  const { fn, session, length } = request;
   if (!session) {
     yield* tokens(state, request, ending);
     return;
@@ -91,7 +89,9 @@ async function* alone(
   }
 }
 
+/** The tokens that follow a prompt; `fn` is what was called, for messages. */
 export function generate(
+  fn: string,
   state: ModelState,
   prompt: unknown,
   options: GenerateOptions,
