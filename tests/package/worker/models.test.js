@@ -199,6 +199,31 @@ describe('a model in a worker', () => {
     for (const each of [there, own, filler, local, bare]) await each.dispose();
   });
 
+  test('a beam search that is given up ends in the worker, too', async (t) => {
+    // Each pass takes so long that others get a turn after it.
+    let now = 0;
+    t.mock.method(performance, 'now', () => (now += 100));
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    let search;
+    const load = async (...given) => {
+      const model = await models.load(...given);
+      const beams = model.beams.bind(model);
+      model.beams = (...args) => {
+        queueMicrotask(() => stop.abort(reason));
+        return (search = beams(...args));
+      };
+      return model;
+    };
+    const { engine, close } = await overPort(options, initHere, { load });
+    t.after(close);
+    const model = await engine.loadModel({ weights });
+    const given = { maxTokens: 20, stopTokens: [] };
+    await assert.rejects(model.beams(ids, { ...given, signal: stop.signal }), (e) => e === reason);
+    await assert.rejects(inTime(search), { name: 'AbortError' });
+    assert.deepEqual(await model.beams(ids, given), await local.beams(ids, given));
+  });
+
   test('a sweep is given up, and the worker does the next call', async () => {
     const clean = rowsOf(config, 30);
     const corrupt = clean.map((id, i) => (i === 2 ? (id + 1) % 19 : id));

@@ -26,6 +26,7 @@ import {
   type HandleKind,
   handleKinds,
   isMaker,
+  type LongMethod,
   longMethods,
   modelMakers,
   sessionMethods,
@@ -236,18 +237,22 @@ export class Conversation {
     return model;
   }
 
-  /** What takes long, which the other side may stop: `at` is the argument with its options. */
+  /** What takes long, which the other side may stop. */
   #stoppable(
     id: number,
     run: Run,
     given: readonly unknown[],
-    at: number,
+    { at, hasProgress }: LongMethod,
     onProgress: (progress: unknown) => void,
   ): unknown {
     const running = new AbortController();
     this.#running.set(id, running);
     const args = [...given];
-    args[at] = { ...(given[at] as object | undefined), signal: running.signal, onProgress };
+    args[at] = {
+      ...(given[at] as object | undefined),
+      signal: running.signal,
+      ...(hasProgress && { onProgress }),
+    };
     return run(...args);
   }
 

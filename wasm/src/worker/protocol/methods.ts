@@ -65,11 +65,21 @@ export const sessionMethods: readonly string[] = [
   ] satisfies MethodNames<LanguageModel>[]),
 ];
 
-/** Methods of a model or a trainer that take long, tell how far they are and may be stopped, and which argument has their options. */
-export const longMethods: Readonly<Record<string, number>> = {
-  ...{ sweep: 0, embed: 1, score: 1 },
-  run: 0,
+/** Methods of a model or a trainer that take long and may be stopped. */
+export const longMethods: Readonly<Record<string, LongMethod>> = {
+  sweep: { at: 0, hasProgress: true },
+  embed: { at: 1, hasProgress: true },
+  score: { at: 1, hasProgress: true },
+  beams: { at: 1, hasProgress: false },
+  run: { at: 0, hasProgress: true },
 };
+
+export interface LongMethod {
+  /** Which argument has its options. */
+  readonly at: number;
+  /** Whether it has the option `onProgress`, too. */
+  readonly hasProgress: boolean;
+}
 
 /** Methods of the model of a trainer, which are called through the trainer. */
 export const trainedModelMethods: readonly string[] = [
