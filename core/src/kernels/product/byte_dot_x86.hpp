@@ -35,8 +35,8 @@ struct X86Dot : DotDefaults<Isa> {
     return Factor(four_bytes(at));
   }
   [[gnu::always_inline]] static void widen(const std::byte* at, Ints<Isa>* to) noexcept {
-    to[0] = widened(at, Ints<Isa>());
-    to[1] = widened(at + kWidth<Isa>, Ints<Isa>());
+    to[0] = widened(at);
+    to[1] = widened(at + kWidth<Isa>);
   }
 
  protected:
@@ -75,21 +75,17 @@ struct X86Dot : DotDefaults<Isa> {
 #endif
 
  private:
-  template <class Register>
-  static constexpr bool kIs = std::is_same_v<typename Ints<Isa>::register_type, Register>;
-
-  [[gnu::always_inline]] static Ints<Isa> widened(const std::byte* at,
-                                                  Ints<Isa> /*kind*/) noexcept {
-    if constexpr (kIs<__m128i>) {
+  [[gnu::always_inline]] static Ints<Isa> widened(const std::byte* at) noexcept {
+    if constexpr (kWidth<Isa> == 4) {
       return Ints<Isa>(_mm_cvtepu8_epi32(_mm_loadu_si32(at)));
     }
 #if defined(__AVX2__)
-    if constexpr (kIs<__m256i>) {
+    if constexpr (kWidth<Isa> == 8) {
       return Ints<Isa>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at))));
     }
 #endif
 #if defined(__AVX512BW__)
-    if constexpr (kIs<__m512i>) {
+    if constexpr (kWidth<Isa> == 16) {
       return Ints<Isa>(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))));
     }
 #endif
