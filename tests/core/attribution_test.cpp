@@ -364,7 +364,7 @@ TEST_CASE("LanguageModel::copying: the place of a token's own logit through a he
         }
         const double own = logits[to_size(ids[to_size(r)])];
         const auto greater =
-            std::count_if(logits.begin(), logits.end(), [&](double x) { return x > own; });
+            std::count_if(logits.begin(), logits.end(), [&](double logit) { return logit > own; });
         const double expected = 1.0 - 2.0 * static_cast<double>(greater) / 18.0;
         CHECK(std::abs(static_cast<double>(scores[to_size(r * c.num_heads + h)]) - expected) <
               1e-6);

@@ -54,7 +54,7 @@ template <class Isa>
   const float* from = args.keys.k_panels + k0 / kPanel<Isa> * int8_key_panel(args.dk, kPanel<Isa>);
   const Index words = key_words(args.dk);
   for (Index panel = 0; panel < panels; ++panel) {
-    V scales[kWordNumbers][2];
+    V scales[kWordNumbers][2] = {};  // the first word sets them, which g++ does not see
     for (Index word = 0; word < words; ++word) {
       if (word % (kCacheGroup / kWordNumbers) == 0) {
         const auto both = xsimd::bitwise_cast<std::uint32_t>(V::load_aligned(from));
