@@ -29,7 +29,7 @@ struct Talk {
     run(model, tokens, {.session = &session}, workspace);
   }
   [[nodiscard]] std::vector<std::byte> save() const {
-    std::vector<std::byte> bytes(session.saved_bytes());
+    std::vector<std::byte> bytes(static_cast<std::size_t>(session.saved_bytes()));
     require_ok(session.save(model, bytes));
     return bytes;
   }
@@ -61,7 +61,7 @@ TEST_CASE("ModelSession::restore: it goes on with the bits of the session that w
         CHECK(back.config().batch == 2);
         CHECK(back.config().capacity == 80);
         CHECK(back.config().format == format);
-        std::vector<std::byte> again(back.saved_bytes());
+        std::vector<std::byte> again(static_cast<std::size_t>(back.saved_bytes()));
         require_ok(back.save(talk.model, again));
         CHECK(again == bytes);
         CHECK(first_difference(talk.next(back), talk.next(talk.session)) == "");
@@ -175,7 +175,7 @@ TEST_CASE("ModelSession::restore: a model of the same sizes and another config i
 TEST_CASE("ModelSession::save: what is refused", "[model][session][bad-input]") {
   const Talk talk(family("llama"), {}, 5);
   const Talk other(family("gemma2"), {}, 5);
-  std::vector<std::byte> bytes(talk.session.saved_bytes(), std::byte{7});
+  std::vector<std::byte> bytes(static_cast<std::size_t>(talk.session.saved_bytes()), std::byte{7});
   const auto refuses = [&](const ModelSession& session, const LanguageModel& model,
                            std::span<std::byte> to, const Refusal& refusal) {
     require_refused(session.save(model, to), "ModelSession::save", refusal);

@@ -53,7 +53,7 @@ struct CodedBlock {
 
 /// Number i of a block, of so many bits.
 static constexpr int number_of(const CodedBlock& block, Index i, int bits) noexcept {
-  const int byte = block.numbers[bits == 8 ? i : i % (kInt8Block / 2)];
+  const std::int8_t byte = block.numbers[bits == 8 ? i : i % (kInt8Block / 2)];
   return bits == 8 ? byte : byte >> (i < kInt8Block / 2 ? 0 : 4) & 15;
 }
 
