@@ -233,6 +233,37 @@ describe('microscope: the worker', () => {
     await until(() => told.maps === null && told.failure !== null);
   });
 
+  test('prompts that fail are not answered by those before them, and can be asked again', async () => {
+    let isFull = false;
+    const forward = (...given) => {
+      if (isFull) throw new Error('no room');
+      return of.model.forward(...given);
+    };
+    const model = Object.create(of.model, { forward: { value: forward } });
+    for (const name of ['config', 'attribute', 'sweep', 'lens', 'countTokens']) {
+      const value = of.model[name];
+      Object.defineProperty(model, name, {
+        value: typeof value === 'function' ? value.bind(of.model) : value,
+      });
+    }
+    const { desk, ask, told } = deskOf({ ...of, model });
+    ask();
+    assert.equal(told.prompts.clean.labels[10], '␣John');
+    desk.receive({ kind: 'maps' });
+    isFull = true;
+    const other = { clean: PAIR.corrupt, corrupt: PAIR.clean };
+    for (const again of [other, other, { ...other, cuts: [] }]) {
+      ask(again);
+      assert.deepEqual(
+        [told.failure.message, told.prompts, told.maps, told.shares, told.pass],
+        ['no room', null, null, null, null],
+      );
+    }
+    isFull = false;
+    ask(other);
+    assert.deepEqual([told.failure, told.prompts.clean.labels[10]], [null, '␣Mary']);
+  });
+
   test('the pairs of all models are compared, and get different answers', async () => {
     for (const name of ['novels', 'austen', 'tang']) {
       const opened = await open(name);
