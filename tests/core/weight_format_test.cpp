@@ -8,6 +8,7 @@
 #include "packed_problem.hpp"
 #include "problem.hpp"
 #include "qkv/threads.hpp"
+#include "thread_count.hpp"
 #include "weights/formats.hpp"
 #include "weights/packed_linear.hpp"
 #include "weights/raised_halves.hpp"
@@ -274,7 +275,7 @@ TEST_CASE("weights: long rows of every type go into every format, by any number 
           "[weights]") {
   Random random(11);
   const kernels::KernelTable& table = *active_kernels();
-  Threads threads(kFillThreads);
+  Threads threads(kThreads);
   // More than the inputs that are filled at a time, and more than one panel; a first row in the middle of a panel.
   constexpr Index kOut = 75;
   for (int code = 0; code <= static_cast<int>(NumberType::kIq4Xs); ++code) {
@@ -378,7 +379,7 @@ struct AllHalves {
     require_ok(reserve_linear(*active_kernels(),
                               {.in = kWidth, .out = rows, .format = WeightFormat::kF16}, packed));
     REQUIRE(fill_matrix(*active_kernels(), file.all(), packed));
-    Threads threads(kFillThreads);
+    Threads threads(kThreads);
     raise_halves(*active_kernels(), packed, &threads.pool());
   }
 

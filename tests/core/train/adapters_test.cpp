@@ -11,6 +11,7 @@
 #include "qkv/isa.hpp"
 #include "qkv/threads.hpp"
 #include "refusal.hpp"
+#include "thread_count.hpp"
 #include "train/tape/tape.hpp"
 #include "train_families.hpp"
 #include "train_model_oracle.hpp"
@@ -256,7 +257,7 @@ TEST_CASE("Tape: a frozen map of every format, and <J u, w> = <u, J' w>", "[trai
       }
       CHECK(std::abs(j_u_w - u_j_w) <=
             bounds::kU * static_cast<double>(size.in + size.out + 4) * of_all);
-      Threads threads(3);
+      Threads threads(kThreads);
       const Frozen shared(packed, size.rows, &threads.pool(), 601);
       CHECK(first_difference(found.y, shared.y) == "");
       CHECK(first_difference(found.dx, shared.dx) == "");
@@ -322,7 +323,7 @@ std::vector<float> trained(ThreadPool* pool) {
 TEST_CASE("LanguageModelTrainer: threads change no bit of adapters, and dropout drops",
           "[train][adapters][parallel]") {
   const std::vector<float> alone = trained(nullptr);
-  Threads threads(3);
+  Threads threads(kThreads);
   CHECK(first_difference(alone, trained(&threads.pool())) == "");
 
   const ModelWeights weights(family("llama"), 531);

@@ -9,6 +9,7 @@
 #include "qkv/parallel.hpp"
 #include "qkv/threads.hpp"
 #include "refusal.hpp"
+#include "thread_count.hpp"
 #include "train_families.hpp"
 #include "train_trainers.hpp"
 
@@ -277,7 +278,7 @@ TEST_CASE("LanguageModelTrainer: gradients by activations change nothing else, a
   Problem p(family("llama"), 470);
   p.run();
   const std::vector<float> alone = p.written();
-  Threads threads(3);
+  Threads threads(kThreads);
   p.run(&threads.pool());
   CHECK(first_difference(alone, p.written()) == "");
 }

@@ -173,13 +173,6 @@ struct FileMatrix {
   }
 };
 
-/// That share a fill. The suite that is built to WebAssembly can start none.
-#if defined(__wasm__)
-inline constexpr int kFillThreads = 1;
-#else
-inline constexpr int kFillThreads = 3;
-#endif
-
 inline constexpr NumberType kNumberTypes[] = {
     NumberType::kF32,  NumberType::kF16,  NumberType::kBf16, NumberType::kQ8_0,
     NumberType::kInt8, NumberType::kQ4_0, NumberType::kQ4_1};
