@@ -119,17 +119,22 @@ void read_halves(NumberType type, const std::byte* __restrict at, float* __restr
   }
 }
 
+/// A whole block of numbers without scales, as float32.
+void read_plain(NumberType type, const std::byte* at, float* to) noexcept {
+  if (type == NumberType::kF32) {
+    std::memcpy(to, at, kBlock * sizeof(float));
+  } else {
+    read_halves(type, at, to);
+  }
+}
+
 /// Block `block` of row r as float32, unchanged; all of it, whose bytes the file has. False when a scale is not finite.
 bool read_whole(const FileRows& from, Index r, Index block, float* to) noexcept {
-  const std::byte* row = from.data + r * from.row_bytes;
   if (has_scales(from.type)) {
     return to_floats(read_run(from, r, block, kBlock), to);
   }
-  if (from.type == NumberType::kF32) {
-    std::memcpy(to, row + block * kBlock * 4, kBlock * sizeof(float));
-  } else {
-    read_halves(from.type, row + block * kBlock * 2, to);
-  }
+  const auto size = static_cast<Index>(row_bytes(from.type, 1));
+  read_plain(from.type, from.data + r * from.row_bytes + block * kBlock * size, to);
   return true;
 }
 
@@ -149,8 +154,7 @@ bool read_block(const FileRows& from, Index r, Index block, Index count, float* 
       const auto size = row_bytes(from.type, 1);
       std::memcpy(bytes, row + block * kBlock * static_cast<Index>(size),
                   static_cast<std::size_t>(count) * size);
-      const FileRows copy{.type = from.type, .data = bytes};
-      read_whole(copy, 0, 0, whole);
+      read_plain(from.type, bytes, whole);
     }
     std::copy_n(whole, count, to);
   }
@@ -315,7 +319,7 @@ bool fill_each(ThreadPool* pool, Index count, double bytes, const Fill& fill) no
   // A byte takes as long as some multiplications.
   constexpr double kWork = 8.0;
   ThreadPool* const helpers = worth_sharing(pool, kWork * bytes) ? pool : nullptr;
-  const Index grain = helpers ? 1 + count / (4 * helpers->threads()) : count;
+  const Index grain = helpers ? 1 + count / (Index{4} * helpers->threads()) : count;
   std::atomic<bool> finite{true};
   share(helpers, count, grain, [&](Index begin, Index end) noexcept {
     for (Index i = begin; i < end; ++i) {
