@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "isas.hpp"
 #include "language_model_problem.hpp"
-#include "qkv/isa.hpp"
 #include "qkv/language_model.hpp"
 #include "refusal.hpp"
 
@@ -213,27 +213,20 @@ TEST_CASE("LanguageModel::forward: an encoder takes no session", "[model][bad-in
 
 TEST_CASE("LanguageModel::forward: a session of another instruction set is refused",
           "[model][bad-input][isa]") {
-  struct Restore {
-    ~Restore() { static_cast<void>(select_isa(nullptr)); }
-  };
-  const Restore restore;
   const ModelWeights weights(family("llama"), 8);
   const LanguageModel model = weights.make();
-  const std::string own = active_isa();
-  for (int i = 0; i < isa_count(); ++i) {
-    if (!isa_supported(i) || own == isa_name(i)) {
-      continue;
-    }
-    CAPTURE(isa_name(i));
-    require_ok(select_isa(isa_name(i)));
+  for (const std::string& name : other_isas()) {
+    CAPTURE(name);
     ModelSession session;
-    require_ok(ModelSession::create(model, {}, session));
-    require_ok(select_isa(own.c_str()));
+    {
+      const ActiveIsa active(name);
+      require_ok(ModelSession::create(model, {}, session));
+    }
     Workspace workspace;
     ModelCall call(model, ModelTokens(weights.config(), 1, 3, 8),
                    {.readings = true, .session = &session});
     require_refused(model.forward(call.args, workspace), "LanguageModel::forward",
-                    {StatusCode::kUnsupported, "the session was created for", isa_name(i),
+                    {StatusCode::kUnsupported, "the session was created for", name.c_str(),
                      "expected the same"});
     CHECK(untouched(call));
   }

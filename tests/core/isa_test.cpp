@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "isas.hpp"
 
 namespace qkv::test::isa_test {
 namespace {
@@ -25,16 +26,6 @@ std::string forced() {
 struct Restore {
   ~Restore() { static_cast<void>(select_isa(nullptr)); }
 };
-
-std::vector<std::string> supported_isas() {
-  std::vector<std::string> names;
-  for (int i = 0; i < isa_count(); ++i) {
-    if (isa_supported(i)) {
-      names.emplace_back(isa_name(i));
-    }
-  }
-  return names;
-}
 
 /// As messages list them.
 std::string supported_list() {
