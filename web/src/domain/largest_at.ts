@@ -1,3 +1,6 @@
 /** The index of the largest number, of equal ones the first; 0 of none. */
-export const largestAt = (values: Float32Array): number =>
-  values.reduce((most, value, i) => (value > values[most]! ? i : most), 0);
+export function largestAt(values: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! > values[most]!) most = i;
+  return most;
+}

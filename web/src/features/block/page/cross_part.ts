@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import { html, type TemplateResult } from 'lit-html';
 import { cividis } from '../../../domain/cividis';
 import { typedText, withValue } from '../../../ui/lit/controls';
@@ -54,8 +55,7 @@ export class CrossPart extends MatrixPanel {
 }
 
 function largestOf({ weights, cols }: Cross, row: number): number {
-  const of = weights.subarray(row * cols.length, (row + 1) * cols.length);
-  return of.reduce((best, value, j) => (value > (of[best] ?? 0) ? j : best), 0);
+  return largestAt(weights.subarray(row * cols.length, (row + 1) * cols.length));
 }
 
 function crossModel(cross: Cross, of: HeadSource, query: number, look: number): MatrixModel {

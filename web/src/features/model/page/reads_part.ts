@@ -153,19 +153,20 @@ function modelOf(name: MapName, reads: TokenReads, look: number): MatrixModel {
     };
   }
   const heads = rows.length / keys;
+  const largest = largestAt(rows);
   return {
     ...{ ...all, rows: heads, cols: keys, colLabels: labels.slice(0, keys) },
     rowLabels: Array.from({ length: heads }, (_, i) => nameOf(reads, i).join('.')),
     rowHeight: ROW_HEIGHT,
-    home: { row: Math.floor(largestAt(reads.rows) / keys), col: largestAt(reads.rows) % keys },
+    home: { row: Math.floor(largest / keys), col: largest % keys },
     name: t('model.reads.rowsName', { heads, keys, at }),
   };
 }
 
 /** Where most of all heads is read. */
 function largestText(reads: TokenReads): string {
-  const at = largestAt(reads.rows);
   const { keys, labels, brought, rows } = reads;
+  const at = largestAt(rows);
   return t(brought ? 'model.reads.largestBrought' : 'model.reads.largest', {
     head: nameOf(reads, Math.floor(at / keys)).join('.'),
     ...{ place: at % keys, token: labels[at % keys] ?? '', value: digits(rows[at] ?? NaN, 3) },

@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import { entropyOf, softmaxOf } from '../../../domain/softmax';
 import { mean } from '../../../domain/averages';
 import type { Mask } from '../../../domain/choices';
@@ -142,8 +143,7 @@ function describeScores(source: LabScores, row: number, scores: Float32Array): R
  * over the others: 1 - p would lose all its digits where the row has nearly collapsed.
  */
 function gradientOf(weights: ArrayLike<number>, temperature: number): number {
-  let largest = 0;
-  for (let i = 1; i < weights.length; i++) if (weights[i]! > weights[largest]!) largest = i;
+  const largest = largestAt(weights);
   let [others, squares] = [0, 0];
   for (let i = 0; i < weights.length; i++) {
     if (i === largest) continue;
