@@ -20,6 +20,11 @@ const of = packageTests('Chromium', {
   variant: 'relaxed',
 });
 
+/** Of a model that loads at once. */
+const config = checkpointConfig({
+  ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
+});
+
 // Those of the simd build are compared with Node's in tests/package/determinism.
 test('package in Chromium: relaxed numbers are within the bounds of the formula, under a strict policy', async () => {
   const { isa, results } = await of.pages.run(
@@ -39,9 +44,6 @@ test('package in Chromium: relaxed numbers are within the bounds of the formula,
 });
 
 test('package in Chromium: loads of Blobs end, whatever the collector takes meanwhile', async () => {
-  const config = checkpointConfig({
-    ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
-  });
   const weights = await checkpoint(config).arrayBuffer();
   const loads = await of.pages.run(`
     import { init } from '/dist/index.js';
@@ -68,9 +70,6 @@ test('package in Chromium: loads of Blobs end, whatever the collector takes mean
 });
 
 test('package in Chromium: a model is taken apart with the bits of Node, in the page and in a worker', async () => {
-  const config = checkpointConfig({
-    ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
-  });
   const weights = await checkpoint(config, randomWeights(config, 11)).arrayBuffer();
   const clean = rowsOf(config, 9);
   const prompts = [clean, clean.with(3, (clean[3] + 1) % 19)];
