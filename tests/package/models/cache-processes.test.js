@@ -20,6 +20,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { modelCache } from 'qkv/models';
 import { root } from '../../support/js/files.js';
 import { inTime, until } from '../../support/js/patience.js';
+import { models } from './support/bundle.js';
 import { serveFile } from './support/server.js';
 
 const blockBytes = 2 ** 23;
@@ -29,7 +30,7 @@ const place = mkdtempSync(join(tmpdir(), 'qkv-processes-'));
 after(() => rmSync(place, { recursive: true }));
 let made = 0;
 const newFolder = () => join(place, `${made++}`);
-/** A server whose file takes about a second. */
+/** A server whose file takes about a second, or as long as `options.gate` says. */
 const slowly = (t, options) =>
   serveFile(t, file, { gate: () => wait(1), piece: 2 ** 15, headers: { etag: '"a"' }, ...options });
 
@@ -38,11 +39,12 @@ const program = `
   import { modelCache } from 'qkv/models';
   const [folder, url] = process.argv.slice(1);
   let pieces = 0;
-  const blob = await modelCache({ folder }).blob(url, { onProgress: () => (pieces += 1) });
+  const onProgress = () => (pieces += 1) === 1 && console.log('some of it has come');
+  const blob = await modelCache({ folder }).blob(url, { onProgress });
   const hash = createHash('sha256').update(new Uint8Array(await blob.arrayBuffer())).digest('hex');
   console.log(JSON.stringify({ hash, pieces }));`;
 
-/** A process that reads a file by the cache of a folder, and what it says at its end. */
+/** A process that reads a file by the cache of a folder; that it has begun, and what it says at its end. */
 function reader(t, folder, url) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, folder, url], {
     cwd: root,
@@ -51,8 +53,11 @@ function reader(t, folder, url) {
   t.after(() => child.kill('SIGKILL'));
   let said = '';
   child.stdout.on('data', (part) => (said += part));
-  const ended = new Promise((resolve) => child.once('exit', () => resolve(said)));
-  return { child, said: ended };
+  const begun = () => until(() => said.includes('\n'));
+  const ended = new Promise((resolve) => {
+    child.once('close', () => resolve(said.slice(said.indexOf('\n'))));
+  });
+  return { child, begun, said: ended };
 }
 /** All of the file is in a folder. */
 async function expectKept(folder) {
@@ -82,7 +87,10 @@ describe('processes that share the folder of a cache', () => {
   });
 
   test('go on at once where the one that wrote was killed', async (t) => {
-    const { url, requests } = await slowly(t);
+    // The first one has a block of it and waits for the rest of the next; so does the second, for the first.
+    let isKilled = false;
+    const gate = (sent) => (sent > 1.5 * blockBytes ? until(() => isKilled) : wait(1));
+    const { url, requests } = await slowly(t, { gate });
     const folder = newFolder();
     const first = reader(t, folder, url);
     await until(
@@ -90,8 +98,9 @@ describe('processes that share the folder of a cache', () => {
     );
     const lock = await lockIn(folder);
     const second = reader(t, folder, url);
-    await wait(300);
+    await second.begun();
     first.child.kill('SIGKILL');
+    isKilled = true;
     assert.equal(JSON.parse(await inTime(second.said)).hash, hashOf(file));
     assert.deepEqual(
       requests.map(({ range }) => range),
@@ -180,4 +189,14 @@ describe('the lock of somebody else', () => {
     await until(() => Date.now() - statSync(lock).mtimeMs < 5_000);
     await whole;
   });
+});
+
+test('a lock that was given back is free at once', async () => {
+  const store = models.folderStore(newFolder());
+  for (let i = 0; i < 20; i += 1) {
+    const free = await store.lock('it');
+    assert.ok(free, `the ${i + 1}th time`);
+    assert.equal(await store.lock('it'), undefined);
+    free();
+  }
 });

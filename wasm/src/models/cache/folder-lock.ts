@@ -43,8 +43,12 @@ function isGone(text: string): boolean {
   }
 }
 
+/** Removals of locks that this thread has given back, which take a moment. */
+const removals = new Map<string, Promise<void>>();
+
 /** The right to write what this file stands for, if nobody has it: what gives it back, or undefined. */
 export async function lockFile(path: string): Promise<(() => void) | undefined> {
+  await removals.get(path);
   const files = nodeModule('node:fs/promises') as Files;
   const mark = Math.random().toString(36).slice(2);
   const own = [thisProcess().pid, thisHost(), mark].join('\n');
@@ -76,6 +80,10 @@ export async function lockFile(path: string): Promise<(() => void) | undefined> 
   (timer as { unref?(): void }).unref?.();
   return () => {
     clearInterval(timer as number);
-    void read().then((text) => (text === own ? files.rm(path, { force: true }) : undefined));
+    const removal = read()
+      .then((text) => (text === own ? files.rm(path, { force: true }) : undefined))
+      .catch(() => undefined)
+      .finally(() => removals.delete(path));
+    removals.set(path, removal);
   };
 }
