@@ -311,7 +311,8 @@ describe('worker: a run that ends early', () => {
     const second = await endless(others);
     await others.dispose();
     await expectRejects(inTime(second.run, 'the run'), 'Trainer.run', 'disposed');
-    await until(async () => (await engine.memory()).handles === handles);
+    // Fewer, if trainers of other tests have been collected meanwhile.
+    await until(async () => (await engine.memory()).handles <= handles);
   });
 
   test('by the end of its worker', async () => {
