@@ -1,6 +1,6 @@
 // npm run bench:peers: this library beside others, in turns, in one page or process for each case.
 //
-//   node bench/bench_peers.js [--node] [--browser] [--quick] [--no-build] [filter]
+//   node bench/bench_peers.js [--node] [--browser] [--quick] [--no-build] [--resume] [filter]
 //
 // Installs the peers into build/peers, checks that everybody computes the same, and writes a table and
 // plots to bench/results; with --quick or a filter, to build/bench instead. The filter `models` is for language models,
@@ -51,7 +51,7 @@ const ours = (name) => name.startsWith('qkv');
 const base = { browser: 'qkv relaxed', node: 'qkv native' };
 
 function parse(args) {
-  const flags = ['node', 'browser', 'quick', 'no-build'];
+  const flags = ['node', 'browser', 'quick', 'no-build', 'resume'];
   const options = Object.fromEntries(flags.map((name) => [name, args.includes(`--${name}`)]));
   const rest = args.filter((arg) => !flags.includes(arg.replace(/^--/, '')));
   if (rest.some((arg) => arg.startsWith('--')) || rest.length > 1) {

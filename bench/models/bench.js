@@ -1,10 +1,10 @@
 // npm run bench:peers -- models: language models beside other libraries, the same GGUF files for all.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { root } from '../../tools/environment.js';
-import { step } from '../../tools/run.js';
+import { run, step } from '../../tools/run.js';
 import { buildBench, buildModelProgram } from '../build.js';
 import { openSite } from '../hosts.js';
 import { install } from '../install.js';
@@ -13,7 +13,7 @@ import { pathOf, writeModel } from './file.js';
 import { prepareBuild } from './llama_builds.js';
 import { report } from './report.js';
 import { nativeSeat, pageSeat, processSeat } from './seats.js';
-import { decodeAfter, formats, shapes } from './shapes.js';
+import { PROMPT, decodeAfter, formats, shapes } from './shapes.js';
 
 /** The programs of node-llama-cpp for the processor of this machine. */
 const programs = {
@@ -42,11 +42,18 @@ const llamaCpp = (build) => (_, threads) => ({
   ...{ host: 'node', seat: processSeat, open: 'llamaCpp', threads, build },
 });
 
+/** The models of fractions of a second: others are for the newest version of a peer. */
+const small = ['15M', '110M'];
+
 /** Who takes part. onnxruntime-web has no float16 on the processor. */
 const contestants = {
   ...threadsOf(page, 'qkv relaxed', 'qkv.js qkv'),
   ...threadsOf(page, 'wllama', 'wllama.js wllama'),
-  ...threadsOf(page, 'wllama 2.4', 'wllama.js wllama2'),
+  ...threadsOf(
+    (open, threads) => ({ ...page(open, threads), shapes: small }),
+    'wllama 2.4',
+    'wllama.js wllama2',
+  ),
   ...threadsOf(
     (open, threads) => ({ ...page(open, threads), without: ['F16'] }),
     'ort-web',
@@ -59,6 +66,13 @@ const contestants = {
     ...otherBuilds.map((build) => threadsOf(llamaCpp(build), `llama.cpp ${build}`)),
   ),
 };
+
+/** Milliseconds of rounds of one thing that a contestant gets; one that is slow is timed in fewer rounds, once at least. */
+const SHARE = 30_000;
+/** A contestant that needs more milliseconds than this to read a context is not timed after it. */
+const LONGEST_FILL = 60_000;
+/** After a call of so many milliseconds nothing is left to warm up. */
+const WARM = 10_000;
 
 const reason = (error) => String(error.message ?? error).split('\n')[0];
 
@@ -83,34 +97,49 @@ async function assemble(names, { site, shape, format }) {
   return all;
 }
 
-/** Everybody once, which warms them up, and then in turns, there and back: milliseconds by name and round. */
-async function inTurns(seats, rounds, ...call) {
+/** Everybody but the `warm` ones once, which warms them up, and then in turns, there and back: milliseconds by name and round. */
+async function inTurns(seats, rounds, warm, ...call) {
   const entries = Object.entries(seats);
   const times = Object.fromEntries(entries.map(([name]) => [name, []]));
-  for (const [, seat] of entries) await seat.call(...call);
+  const spent = {};
+  for (const [name, seat] of entries) if (!warm.includes(name)) await seat.call(...call);
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, seat] of round % 2 === 0 ? entries : [...entries].reverse()) {
+      if (spent[name] > SHARE) continue;
       times[name].push(await seat.call(...call));
+      spent[name] = (spent[name] ?? 0) + times[name].at(-1);
     }
   }
   return times;
 }
 
-/** What a group does with a file: { next, about, times: { what: { name: rounds } } }. */
+/** What a group does with a file: { next, about, left, times: { what: { name: rounds } } }. */
 async function timeAll(seats, { contexts, rounds }) {
   const next = {};
   const about = {};
-  for (const [name, seat] of Object.entries(seats)) next[name] = await seat.call('next');
-  const times = { prompt: await inTurns(seats, rounds, 'prompt') };
+  const left = {};
+  const warm = [];
+  for (const [name, seat] of Object.entries(seats)) {
+    const start = performance.now();
+    next[name] = await seat.call('next');
+    if (performance.now() - start > WARM) warm.push(name);
+  }
+  const times = { prompt: await inTurns(seats, rounds, warm, 'prompt') };
   for (const context of contexts) {
-    for (const seat of Object.values(seats)) await seat.call('fill', context);
-    times[decodeAfter(context)] = await inTurns(seats, rounds, 'decode', context);
+    const present = {};
+    for (const [name, seat] of Object.entries(seats)) {
+      const fill = (Math.min(...times.prompt[name]) * context) / PROMPT;
+      if (fill > LONGEST_FILL) left[name] = [...(left[name] ?? []), { context, fill }];
+      else present[name] = seat;
+    }
+    for (const seat of Object.values(present)) await seat.call('fill', context);
+    times[decodeAfter(context)] = await inTurns(present, rounds, [], 'decode', context);
   }
   for (const [name, seat] of Object.entries(seats)) {
     const words = await seat.call('about');
     if (words) about[name] = words;
   }
-  return { next, about, times };
+  return { next, about, left, times };
 }
 
 /** Contestants of the same host and threads: those that are compared, and that are in memory at once. */
@@ -137,12 +166,13 @@ function byContestant(times) {
 
 /** One model file. */
 async function measureFile(names, { site, shape, format, rounds, contexts }) {
-  const result = { shape, format, failed: {}, peaks: {}, next: {}, about: {}, times: {} };
+  const result = { shape, format, failed: {}, peaks: {}, next: {}, about: {}, left: {}, times: {} };
   for (const group of groupsOf(names)) {
     const { seats, peaks, failed } = await assemble(group, { site, shape, format });
     try {
-      const { next, about, times } = await timeAll(seats, { contexts, rounds });
+      const { next, about, left, times } = await timeAll(seats, { contexts, rounds });
       Object.assign(result.about, about);
+      Object.assign(result.left, left);
       Object.assign(result.times, byContestant(times));
       Object.assign(result.next, next);
     } finally {
@@ -187,6 +217,19 @@ async function hostsOf({ browser, node }) {
   return [version, ...hosts];
 }
 
+/** Where the result of one file is kept, of one commit, so that a run of hours can be resumed. */
+async function placeOf({ shape, format }) {
+  const { stdout } = await run('git', ['describe', '--always', '--dirty']);
+  const folder = join(root, 'build/bench/models', stdout.trim());
+  mkdirSync(folder, { recursive: true });
+  return join(folder, `${shape}-${format}.json`);
+}
+const keepResult = async (result) => writeFileSync(await placeOf(result), JSON.stringify(result));
+async function knownResult(file) {
+  const place = await placeOf(file);
+  return existsSync(place) && JSON.parse(readFileSync(place, 'utf8'));
+}
+
 /** What `node bench/bench_peers.js models` does, with the options of that program. */
 export async function benchModels(options) {
   await install(versions);
@@ -198,17 +241,27 @@ export async function benchModels(options) {
   const rounds = options.quick ? 3 : 9;
   const names = Object.keys(contestants).filter((name) => options[contestants[name].host]);
   const { files, who } = chosen(options.filter, names);
+  const takesPart = (name, { shape, format }) => {
+    const { without = [], shapes: own = [shape] } = contestants[name];
+    return own.includes(shape) && !without.includes(format);
+  };
   const site = await openSite();
   const results = [];
   try {
-    for (const { shape, format } of files) {
+    for (const file of files) {
+      const { shape, format } = file;
+      const known = options.resume && (await knownResult(file));
+      if (known) {
+        results.push(known);
+        continue;
+      }
       await step(`write ${shape} ${format}`, () => void writeModel(shape, format));
-      const present = who.filter((name) => !contestants[name].without?.includes(format));
+      const present = who.filter((name) => takesPart(name, file));
       await step(`time ${shape} ${format}`, async () => {
         const all = shapes[shape].contexts;
-        // wllama reads 4,096 tokens of a model of a billion in minutes.
         const contexts = options.quick ? all.slice(0, 1) : all;
         results.push(await measureFile(present, { site, shape, format, rounds, contexts }));
+        await keepResult(results.at(-1));
       });
     }
   } finally {

@@ -13,8 +13,10 @@ const perSecond = (what, ms) => (1000 * (what === 'prompt' ? PROMPT : DECODED)) 
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x.toPrecision(3));
 
 /** Tokens per second: the median, and the fastest of all rounds. */
-const cell = (what, { median, fastest }) =>
-  `**${digits(perSecond(what, median))}** (${digits(perSecond(what, fastest))})`;
+const cell = (what, time) =>
+  time
+    ? `**${digits(perSecond(what, time.median))}** (${digits(perSecond(what, time.fastest))})`
+    : '–';
 
 export const isOurs = (name) => name.startsWith('qkv');
 
@@ -64,14 +66,18 @@ export function ratiosOf(results, contestants) {
     Object.keys(file.times)
       .filter(isOurs)
       .flatMap((ours) =>
-        whatOf(file.shape).map((what) => {
+        whatOf(file.shape).flatMap((what) => {
           const own = file.times[ours][what];
+          if (!own) return [];
           const rivals = rivalsOf(ours, contestants);
           const files = results.filter(({ shape }) => shape === file.shape);
           const compared = (best) => {
             if (!best) return undefined;
-            const ratio = best.format === file.format ? pairedRatio : separateRatio;
-            return { ...best, ...ratio(own.rounds, best.time.rounds) };
+            const [mine, theirs] = [own.rounds, best.time.rounds];
+            if (best.format !== file.format) return { ...best, ...separateRatio(mine, theirs) };
+            // One of them may have had fewer rounds.
+            const pairs = Math.min(mine.length, theirs.length);
+            return { ...best, ...pairedRatio(mine.slice(0, pairs), theirs.slice(0, pairs)) };
           };
           return {
             ...{ shape: file.shape, format: file.format, what, ours, own },
@@ -103,7 +109,8 @@ function threadRows(results, { contestants, host }) {
       .flatMap((name) => {
         const one = times[name.replace(/\d+ threads$/, '1 thread')];
         if (!one) return [];
-        const cells = whatOf(shape).map((what) => {
+        const both = whatOf(shape).filter((what) => times[name][what] && one[what]);
+        const cells = both.map((what) => {
           const { ratio, interval } = separateRatio(times[name][what].rounds, one[what].rounds);
           const range = interval.map((x) => x.toFixed(2)).join('–');
           return `${titleOf(what)} **${ratio.toFixed(2)}x** (${range})`;
@@ -116,6 +123,20 @@ function threadRows(results, { contestants, host }) {
 /** How contestants computed a file, and what share of decoding is copies of the cache. */
 const methods = ({ shape, format, about = {} }) =>
   Object.entries(about).map(([name, words]) => `- ${shape} ${format}, ${name}: ${words}`);
+
+/** Who was timed in fewer rounds than others, and who was not timed because it is slow. */
+function slowOnes({ shape, format, times, left = {} }) {
+  const most = Math.max(...Object.values(times).flatMap((of) => Object.values(of).map(({ rounds }) => rounds.length))); // prettier-ignore
+  const seconds = (ms) => `${(ms / 1000).toFixed(0)} s`;
+  return Object.entries(times).flatMap(([name, ofWhat]) => {
+    const fewer = Object.entries(ofWhat)
+      .filter(([, { rounds }]) => rounds.length < most)
+      .map(([what, { rounds, median }]) => `${titleOf(what)} in ${rounds.length} of ${most} rounds of ${seconds(median)}`); // prettier-ignore
+    const none = (left[name] ?? []).map(({ context, fill }) => `not after ${context} tokens, which it would read in ${seconds(fill)}`); // prettier-ignore
+    const all = [...fewer, ...none];
+    return all.length > 0 ? [`- ${shape} ${format}, ${name}: ${all.join('; ')}`] : [];
+  });
+}
 
 /** Who names which next token after the prompt, and how busy the machine was. */
 function agreement({ shape, format, next, load }) {
@@ -135,6 +156,7 @@ export async function report(results, { versions, contestants, hosts }) {
   const failures = results.flatMap(({ shape, format, failed }) =>
     Object.entries(failed).map(([name, why]) => `- ${shape} ${format}, ${name}: ${quoted(why)}`),
   );
+  const slow = results.flatMap(slowOnes);
   return [
     '# Language models compared with other libraries',
     '',
@@ -172,6 +194,7 @@ export async function report(results, { versions, contestants, hosts }) {
     '',
     ...results.map(agreement),
     '',
+    ...(slow.length > 0 ? ['Timed in fewer rounds, or not timed, because they are slow:', '', ...slow, ''] : []), // prettier-ignore
     ...(failures.length > 0
       ? ['Failures, with the message of each library:', '', ...failures, '']
       : []),

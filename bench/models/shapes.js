@@ -38,7 +38,7 @@ export const shapes = {
   'Llama-3.2-1B': {
     ...{ architecture: 'llama', vocabulary: 128256, epsilon: 1e-5, ropeBase: 5e5 },
     ...{ dModel: 2048, layers: 16, heads: 32, kvHeads: 8, dFeedForward: 8192 },
-    ...{ ...long, formats: ['Q8_0', 'Q4_0', 'Q4_K_M'] },
+    ...{ ...long, contexts: [128, 1024], formats: ['Q8_0', 'Q4_0', 'Q4_K_M'] },
   },
 };
 

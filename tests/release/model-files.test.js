@@ -125,4 +125,19 @@ describe('model reports: ratios', () => {
     );
     assert.equal(first.same.paired, true);
   });
+
+  test('of one with fewer rounds over those that both had; of what was not timed none', () => {
+    const [{ times: all, ...file }] = results;
+    const ort = { 'ort-web 1 thread': { prompt: { median: 30, fastest: 30, rounds: [30] } } };
+    const ours = { 'qkv relaxed 1 thread': all['qkv relaxed 1 thread'] };
+    const [prompt, decode, ...more] = ratiosOf(
+      [{ ...file, times: { ...ours, ...ort } }],
+      contestants,
+    );
+    assert.deepEqual([prompt.same.ratio, prompt.same.interval], [3, [3, 3]]);
+    assert.equal(decode.same, undefined);
+    assert.deepEqual(more, []);
+    const shorter = { 'qkv relaxed 1 thread': { prompt: all['qkv relaxed 1 thread'].prompt } };
+    assert.equal(ratiosOf([{ ...file, times: shorter }], contestants).length, 1);
+  });
 });
