@@ -14,10 +14,13 @@ struct ByteFormats {
   RowQuantizer quantizers[kQuantizedKinds];
 };
 
+// Clang writes an enumerator that stands for a template's parameter as a cast of a number.
+// NOLINTBEGIN(google-readability-casting)
 template <class Isa, RowKind kKind>
 inline constexpr RowQuantizer kQuantizer{
     .quantize = quantize<Isa, kKind>,
     .block_floats = RowBlock<Isa, kKind>::kBytesOfBlock / static_cast<Index>(sizeof(float))};
+// NOLINTEND(google-readability-casting)
 
 template <class Isa>
 inline constexpr ByteFormats kByteFormats{
