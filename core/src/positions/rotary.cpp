@@ -166,7 +166,9 @@ Status rotary_table(TensorView<float> cos, TensorView<float> sin,
   }
   QKV_RETURN_IF_ERROR(check_table_outputs(kName, cos, sin));
   const RotaryShape shape = table_shape(cos);
-  if (options.rotary_dim != 0 && options.rotary_dim != shape.d) {
+  // A number of dimensions that no table has is left to plan_rotary().
+  const bool possible = options.rotary_dim > 0 && options.rotary_dim % 2 == 0;
+  if (possible && options.rotary_dim != shape.d) {
     return refuse(StatusCode::kShapeMismatch, kName,
                   "@cos is {}, expected rows of @rotary_dim / 2 = {}", Extents(cos),
                   options.rotary_dim / 2);
