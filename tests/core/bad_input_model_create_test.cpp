@@ -66,7 +66,7 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
       {[](auto& c, auto&) {
          c.rotary.scaling = {.type = RotaryScaling::Type::kFactors, .factors = {factors, {4}}};
        },
-       {kInvalid, "rotary.scaling.factors[2]", "is 0", "a positive finite number"}},
+       {kInvalid, "rotary.scaling.factors[2]", "is 0", "a finite number of at least "}},
       {[](auto& c, auto&) {
          c.rotary.scaling = {
              .type = RotaryScaling::Type::kFactors, .factor = 2, .factors = {factors, {4}}};

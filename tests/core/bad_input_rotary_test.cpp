@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -120,6 +121,33 @@ TEST_CASE("rotary_embedding: scaling without meaning is refused", "[rotary][bad-
          c.options.scaling = kYarn;
        },
        kInvalid, "base is 1", "more than 1 with yarn scaling"},
+  });
+}
+
+TEST_CASE("rotary_embedding: factors with which a pair would turn too far are refused",
+          "[rotary][bad-input]") {
+  const auto factor = [](std::size_t pair, float value, double base) {
+    return [=](auto& c) {
+      static float factors[4];
+      std::fill(std::begin(factors), std::end(factors), 1.0F);
+      factors[pair] = value;
+      c.options.base = base;
+      c.options.scaling = {.type = Type::kFactors, .factors = {factors, {4}}};
+    };
+  };
+  require_refused<Embedding>({
+      {factor(0, 0.0F, 1e4), kInvalid, "scaling.factors[0] is 0",
+       "a finite number of at least 0.5"},
+      {factor(0, 0.4999F, 1e4), kInvalid, "scaling.factors[0] is 0.4999",
+       "a finite number of at least 0.5"},
+      {factor(1, 1e-30F, 1e4), kInvalid, "scaling.factors[1] is 1e-30",
+       "a finite number of at least 0.05"},
+      {factor(3, 0.25F, 1.0), kInvalid, "scaling.factors[3] is 0.25",
+       "a finite number of at least 0.5"},
+      {factor(2, NAN, 1e4), kInvalid, "scaling.factors[2] is NaN",
+       "a finite number of at least 0.005"},
+      {factor(3, INFINITY, 1e4), kInvalid, "scaling.factors[3] is Infinity",
+       "a finite number of at least 0.0005"},
   });
 }
 

@@ -62,7 +62,8 @@ struct RotaryScaling {
   /// is. Finite, high_frequency_factor > low_frequency_factor > 0.
   double low_frequency_factor = 1.0;
   double high_frequency_factor = 4.0;  ///< see low_frequency_factor
-  /// kFactors: one for each pair, [r / 2], each finite and > 0. Layers and models keep a copy.
+  /// kFactors: one for each pair, [r / 2], each finite and at least w_i / 2: no pair turns by more than 2 from one position to
+  /// the next, for which the error bounds hold. Layers and models keep a copy.
   TensorView<const float> factors = {};
 };
 
@@ -131,7 +132,7 @@ Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
 /// `cos` and `sin` are contiguous, [T, r / 2] or [B, T, r / 2]; positions come from
 /// options.offset or options.positions ([T], or [B, T] for rank 3). [P, r / 2] with offset 0 is the
 /// table of the positions 0 .. P - 1. options.rotary_dim is r or 0; options.interleaved is not
-/// looked at. |error| <= 0.54 u in each value, 1.04 u a with kYarn.
+/// looked at. |error| <= 0.54 u in each value, 1.04 u a with kYarn and kFactors.
 /// Errors: as above, and kInvalidArgument when options has tables itself. Allocates nothing.
 Status rotary_table(TensorView<float> cos, TensorView<float> sin,
                     const RotaryOptions& options) noexcept;

@@ -45,7 +45,7 @@ double two_to(int n) noexcept {
 }  // namespace
 
 // angle = n pi / 2 + r. pi / 2 is taken in three parts, the first two so short that their products with n,
-// which is below 2^20, are exact; the third is rounded in its 53rd bit, 2^-122.
+// which is below 2^21, are exact; the third is rounded in its 53rd bit, 2^-122.
 Rotation rotation(double angle) noexcept {
   constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
   constexpr double kHalfPi[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};

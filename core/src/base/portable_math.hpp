@@ -9,14 +9,15 @@ struct Rotation {
   double sine, cosine;
 };
 
-/// sin and cos of an angle of at most 2^20 in size. Absolute error at most 3e-16 each.
+/// sin and cos of an angle of at most 2^21 in size. Absolute error at most 3e-16 each.
 [[nodiscard]] Rotation rotation(double angle) noexcept;
 
 /// 2^x; 0 where that is below the subnormal numbers, for x up to 1023. Relative error at most 4e-16 where the
 /// result is normal; none where x is an integer.
 [[nodiscard]] double power_of_two(double x) noexcept;
 
-/// e^x in double precision, likewise; NaN stays NaN.
+/// e^x for x up to 709; 0 where that is below the subnormal numbers, and NaN stays NaN. Relative error at most
+/// 4e-16 (1 + |x|).
 [[nodiscard]] double natural_power(double x) noexcept;
 
 /// ln x as kernels/log.hpp has it, once for all that is no kernel.

@@ -3,6 +3,7 @@
 
 #include "base/float_count.hpp"
 #include "check/check.hpp"
+#include "positions/angles.hpp"
 #include "positions/rotary_plan.hpp"
 
 namespace qkv {
@@ -61,18 +62,24 @@ Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noe
   return check_attention_factor(caller, s);
 }
 
-/// One positive number for each pair.
-Status check_factors(const Caller& caller, const RotaryScaling& s, Index pairs) noexcept {
+/// One number for each pair, with which it turns by at most 2 from one position to the next: rotation() computes angles of up to
+/// 2 kMaxPosition.
+Status check_factors(const Caller& caller, const RotaryOptions& o, Index pairs) noexcept {
+  const RotaryScaling& s = o.scaling;
   if (s.factor != 1.0) {
     return invalid(caller, "scaling.factor", s.factor, "1 with @scaling.factors");
   }
   QKV_RETURN_IF_ERROR(check_dense(caller, "scaling.factors", s.factors, {pairs}));
   for (Index i = 0; i < pairs; ++i) {
     const float factor = *s.factors.at(i);
-    if (!std::isfinite(factor) || factor <= 0.0F) {
+    if (at_least(static_cast<double>(factor), 0.5)) {
+      continue;  // w_i is at most 1
+    }
+    const double least = frequency(i, 2.0 * static_cast<double>(pairs), o.base) / 2.0;
+    if (!at_least(static_cast<double>(factor), least)) {
       return refuse(StatusCode::kInvalidArgument, caller,
-                    "{} is {}, expected a positive finite number", Argument{"scaling.factors", i},
-                    factor);
+                    "{} is {}, expected a finite number of at least {}",
+                    Argument{"scaling.factors", i}, factor, least);
     }
   }
   return check_attention_factor(caller, s);
@@ -92,7 +99,7 @@ Status check_scaling(const Caller& caller, const RotaryOptions& o, Index pairs) 
     return invalid(caller, "scaling.factor", s.factor, "1 without a @scaling.type");
   }
   if (s.type == Type::kFactors) {
-    return check_factors(caller, s, pairs);
+    return check_factors(caller, o, pairs);
   }
   if (s.type == Type::kLlama3) {
     return check_llama3(caller, s);
