@@ -6,6 +6,8 @@
 namespace qkv {
 namespace {
 
+constexpr double kLog2E = 0x1.71547652b82fep+0;
+
 /// 1 / n! for n up to 18, whose factorials are exact.
 struct InverseFactorials {
   double of[19];
@@ -81,13 +83,9 @@ double power_of_two(double x) noexcept {
   return e < -1000 ? sum * two_to(e + 500) * two_to(-500) : sum * two_to(e);
 }
 
-double natural_power(double x) noexcept {
-  constexpr double kLog2E = 0x1.71547652b82fep+0;
-  return x == x ? power_of_two(kLog2E * x) : x;
-}
+double natural_power(double x) noexcept { return x == x ? power_of_two(kLog2E * x) : x; }
 
 double power(double base, double exponent) noexcept {
-  constexpr double kLog2E = 0x1.71547652b82fep+0;
   return power_of_two(exponent * (natural_log(base) * kLog2E));
 }
 
