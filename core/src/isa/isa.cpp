@@ -22,7 +22,7 @@ namespace kernels {
 
 namespace {
 
-// xsimd does not ask for extensions of NEON.
+// xsimd does not detect the extensions of NEON.
 #if defined(__aarch64__) && defined(__APPLE__)
 bool has_feature(const char* name) noexcept {
   int has = 0;
@@ -59,7 +59,6 @@ struct Isa {
   const char* name;
   /// Null where this machine cannot run it: its unit may use its instructions to make the table.
   const kernels::KernelTable* kernels;
-  bool supported;
 };
 
 struct IsaList {
@@ -71,9 +70,9 @@ struct IsaList {
   Isa entries[kCount];
 };
 
-/// A unit that cannot run here says no name of its own: it is called as in the list.
+/// The name is in the table of kernels; where there is none it is that of the unit in the list.
 Isa entry(const char* unit, const kernels::KernelTable* kernels) noexcept {
-  return {kernels ? kernels->isa : unit, kernels, kernels != nullptr};
+  return {kernels ? kernels->isa : unit, kernels};
 }
 
 const IsaList& isa_list() noexcept {
@@ -91,7 +90,7 @@ const IsaList& isa_list() noexcept {
 /// Null when `name` is not in the list or cannot run here.
 const kernels::KernelTable* find(const char* name) noexcept {
   for (const Isa& isa : isa_list().entries) {
-    if (isa.supported && std::strcmp(isa.name, name) == 0) {
+    if (isa.kernels && std::strcmp(isa.name, name) == 0) {
       return isa.kernels;
     }
   }
@@ -100,14 +99,14 @@ const kernels::KernelTable* find(const char* name) noexcept {
 
 const kernels::KernelTable* best() noexcept {
   for (const Isa& isa : isa_list().entries) {
-    if (isa.supported) {
+    if (isa.kernels) {
       return isa.kernels;
     }
   }
   return nullptr;
 }
 
-/// Null when QKV_ISA asks for what cannot be had.
+/// Null when QKV_ISA names an instruction set that is unknown or cannot run here.
 const kernels::KernelTable* automatic() noexcept {
   static const kernels::KernelTable* const choice = [] {
     const char* name = std::getenv("QKV_ISA");
@@ -122,7 +121,7 @@ struct SupportedNames {
     std::size_t end = 0;
     for (const Isa& isa : isa_list().entries) {
       const std::size_t length = std::strlen(isa.name);
-      if (!isa.supported || end + length + 3 > sizeof text) {
+      if (!isa.kernels || end + length + 3 > sizeof text) {
         continue;
       }
       if (end > 0) {
@@ -148,7 +147,7 @@ const char* isa_name(int index) noexcept {
 }
 
 bool isa_supported(int index) noexcept {
-  return index >= 0 && index < IsaList::kCount && isa_list().entries[index].supported;
+  return index >= 0 && index < IsaList::kCount && isa_list().entries[index].kernels;
 }
 
 const kernels::KernelTable* active_kernels() noexcept {

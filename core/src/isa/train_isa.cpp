@@ -1,5 +1,4 @@
 #include <cstring>
-#include <xsimd/xsimd.hpp>
 
 #include "isa/isa_dispatch.hpp"
 #include "isa/train_dispatch.hpp"
