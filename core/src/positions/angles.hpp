@@ -27,7 +27,7 @@ class AngleDigits {
  public:
   AngleDigits(double w, int first) noexcept : w_(w), first_(first) {}
 
-  /// Of place first + `place`.
+  /// The rotation by n at place first + `place`.
   [[nodiscard]] const Rotation& at(int place, Index n) noexcept {
     const auto bit = 1U << static_cast<unsigned>(8 * place + static_cast<int>(n));
     Rotation& known = digits_[place][n];
@@ -48,13 +48,13 @@ class AngleDigits {
 /// Positions p are taken apart into multiples of 1, 8, 64, 512 and 4096, whose rotations, each formed
 /// when it is first needed, are turned by one another. So a run of T positions takes T / 4096 + 32
 /// sines instead of T, and one position takes five. A turn costs 3 ulp in double precision; the four of
-/// a position 1.4e-15, of the 6e-8 that rounding to float costs. The bits of a position do not depend
-/// on which others are asked for. Here are the rotations of anchors, of which the latest is kept.
+/// a position cost 1.4e-15, beside the 6e-8 of rounding to float. The bits of a position do not depend on which others are
+/// computed. This class has the rotations of anchors and keeps the latest.
 class AngleAnchors {
  public:
   explicit AngleAnchors(double w = 0.0) noexcept : w_(w), digits_(w, 2) {}
 
-  /// By the greatest multiple of 64 that is not above p.
+  /// The rotation by the greatest multiple of 64 that is not above p.
   [[nodiscard]] const Rotation& anchor(Index p) noexcept {
     const Index at = p & ~(kAnchorRows - 1);  // not above p, for negative p too
     if (at != anchor_at_) {
@@ -79,12 +79,12 @@ class AngleAnchors {
   AngleDigits digits_;
 };
 
-/// And here those of the steps from an anchor, which are kept, so that most positions of a run take one turn.
+/// The rotations of the steps from an anchor. All are kept, so that most positions of a run take one turn.
 class AngleSteps {
  public:
-  explicit AngleSteps(double w = 0.0) noexcept : digits_(w, 0) {}
+  explicit AngleSteps(double w) noexcept : digits_(w, 0) {}
 
-  /// By p - anchor(p), 0 to 63.
+  /// The rotation by what p is above its anchor, 0 to 63.
   [[nodiscard]] const Rotation& step(Index p) noexcept {
     const Index n = p & (kAnchorRows - 1);
     const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(n);
@@ -105,7 +105,7 @@ class AngleSteps {
 /// The rotations by p w for one frequency w and any positions p = anchor + step.
 class AngleColumn {
  public:
-  explicit AngleColumn(double w = 0.0) noexcept : anchors_(w), steps_(w) {}
+  explicit AngleColumn(double w) noexcept : anchors_(w), steps_(w) {}
 
   [[nodiscard]] Rotation at(Index p) noexcept { return turn(anchors_.anchor(p), steps_.step(p)); }
 
