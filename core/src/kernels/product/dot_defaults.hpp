@@ -20,11 +20,20 @@ static inline std::int32_t four_bytes(const std::byte* at) noexcept {
   return bytes;
 }
 
-/// kGroup: inputs of a column whose weights lie side by side, and that a step takes. load(): weights of the panel's two vectors.
-/// load_codes(): the codes of both, of which low() keeps those of the first and high(), where there is no kWholeBytes, those of the
-/// second. unpack(): the codes of both as the bytes that load() takes. add() and add_codes() add a step's products. pair(): the numbers of two rows. add_pair(): their products, added to the
-/// four vectors of sums of both in an order of its own, of which split_pair() makes that of rows and columns. finish() makes of the latter sums of 32 bits. widen(): a byte without a sign
-/// for each column.
+/// How an instruction set multiplies bytes. A step takes kGroup inputs of each column, whose weights lie side by side.
+///
+///     Weights, Factor          a step's weights of one of the panel's two vectors; its numbers of a row
+///     load()                   the weights of both vectors
+///     load_codes()             the codes of both in one, of which low() keeps those of the first vector and high(), where
+///                              kWholeBytes is false, those of the second
+///     unpack()                 the codes of both as the bytes that load() reads
+///     factor()                 the numbers of a row
+///     add(), add_codes()       add a step's products to sums
+///     finish()                 makes sums of 32 bits of those that add_codes() has added to
+///     pair()                   the numbers of two rows, where kRowPairs is true
+///     add_pair(), split_pair() add their products to the four vectors of sums of both rows, in an order of its own; bring the
+///                              sums into that of rows and columns
+///     widen()                  a byte without a sign for each column, as 32 bits
 template <class Isa, ByteDot kKind>
 struct Dot;
 

@@ -1,8 +1,8 @@
 // Matrix product with weights of binary16.
 //
-// One row converts weights as it reads them, without a multiplication where they are raised. Several rows would convert each as often as there are tiles, which takes longer than to
-// multiply in WebAssembly, where no instruction does it: a slice of a panel is converted once for all of them, and stays in a
-// first-level cache. Sums have the order of gemm(), so bits are the same.
+// One row converts weights as it reads them, without a multiplication where they are raised. Several rows would convert each weight
+// once for every tile, which takes longer than the products in WebAssembly, where no instruction converts: for them a slice of
+// a panel is converted once and stays in a first-level cache. Sums have the order of gemm(), so bits are the same.
 #pragma once
 
 #include <algorithm>

@@ -59,8 +59,8 @@ template <class Isa>
 inline constexpr bool kConvertsHalves = false;
 #endif
 
-/// The same of raised numbers (weights/raised_halves.hpp), each times kHalfUnit / 2^10 less: the bits are moved to where a float has them,
-/// and nothing is added to the exponent.
+/// load_halves() for raised numbers (weights/raised_halves.hpp), each divided by kRaisedUnit: the bits are moved to where a
+/// float has them, and nothing is added to the exponent.
 template <class Isa>
 [[gnu::always_inline]] inline void load_raised(const std::byte* at, Vec<Isa>* to) noexcept {
   using Bits = xsimd::batch<std::int32_t, typename Isa::Arch>;
