@@ -16,6 +16,14 @@ template <class Isa>
   return Vec<Isa>::load_aligned(block);
 }
 
+/// The elements of a row of n from `first` on, at most a vector of them; the lanes after the last are 0.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> load_within(const float* row, Index first,
+                                                   Index n) noexcept {
+  return first + kWidth<Isa> <= n ? Vec<Isa>::load_unaligned(row + first)
+                                  : load_part<Isa>(row + first, n - first, 0.0F);
+}
+
 /// f(i, x[i...]) for every vector; the last is filled up with `fill`.
 template <class Isa, class F>
 [[gnu::always_inline]] inline void visit(const float* x, Index n, float fill, F f) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/attention/int8_places.hpp"
+#include "kernels/number_conversion.hpp"
 #include "kernels/simd.hpp"
 
 namespace qkv::kernels {
@@ -76,13 +77,12 @@ template <class Isa>
 template <class Isa>
 inline constexpr Index kWideValuePanel = kKeyBlock * kPanel<Isa>;
 
-/// The scales of a group of the values in a block, of each a row.
+/// The scales of one group of a block's values, one for each row, times kScaleFactor.
 static inline void widen_scales(const float* block, Index group, float* scales) noexcept {
   std::uint16_t halves[kKeyBlock];
   __builtin_memcpy(halves, block + group * kKeyBlock / 2, sizeof halves);
   for (Index row = 0; row < kKeyBlock; ++row) {
-    const auto bits = static_cast<std::uint32_t>(halves[row]) << 16U;
-    scales[row] = __builtin_bit_cast(float, bits) * kScaleFactor;
+    scales[row] = from_bf16(halves[row]) * kScaleFactor;
   }
 }
 

@@ -74,12 +74,17 @@ template <class Isa>
   return quotient<Isa>(xsimd::select(x < V(0.0F), -(a * e), x), V(1.0F) + e);
 }
 
-/// x / 2 (1 + tanh(g)) = x sigmoid(2 g), g = sqrt(2 / pi) (x + 0.044715 x^3).
+/// 2 g / a as a function of a^2, with g = sqrt(2 / pi) (a + 0.044715 a^3).
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> gelu_tanh_factor(Vec<Isa> square) noexcept {
+  return madd<Isa>(square, Vec<Isa>(0.0713548163F), Vec<Isa>(1.59576912F));
+}
+
+/// x / 2 (1 + tanh(g)) = x sigmoid(2 g).
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> gelu_tanh_of(Vec<Isa> x) noexcept {
-  using V = Vec<Isa>;
-  const V a = clamped_abs<Isa>(x, 32.0F);
-  return times_sigmoid<Isa>(x, a, a * madd<Isa>(a * a, V(0.0713548163F), V(1.59576912F)));
+  const Vec<Isa> a = clamped_abs<Isa>(x, 32.0F);
+  return times_sigmoid<Isa>(x, a, a * gelu_tanh_factor<Isa>(a * a));
 }
 
 template <class Isa>

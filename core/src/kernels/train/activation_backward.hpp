@@ -1,4 +1,4 @@
-// Derivatives of the activations. As in kernels/activation.hpp everything is written with exp(-|x|), so that nothing
+// Derivatives of the activations. As in kernels/rows/activation.hpp everything is written with exp(-|x|), so that nothing
 // overflows and a derivative near 0 keeps its relative accuracy.
 #pragma once
 
@@ -54,7 +54,7 @@ template <class Isa>
   using V = Vec<Isa>;
   const V a = clamped_abs<Isa>(x, 32.0F);
   const V square = a * a;
-  return sigmoid_slope<Isa>(x, a, a * madd<Isa>(square, V(0.0713548163F), V(1.59576912F)),
+  return sigmoid_slope<Isa>(x, a, a * gelu_tanh_factor<Isa>(square),
                             madd<Isa>(square, V(0.214064449F), V(1.59576912F)));
 }
 

@@ -9,18 +9,10 @@
 
 namespace qkv::kernels {
 
-/// The elements of a row from `first` on, at most a vector of them; the lanes after the last are 0.
-template <class Isa>
-[[gnu::always_inline]] inline Vec<Isa> load_columns(const float* row, Index first,
-                                                    Index n) noexcept {
-  return first + kWidth<Isa> <= n ? Vec<Isa>::load_unaligned(row + first)
-                                  : load_part<Isa>(row + first, n - first, 0.0F);
-}
-
 /// Writes the lanes that are in the row.
 template <class Isa>
-[[gnu::always_inline]] inline void store_columns(Vec<Isa> v, float* row, Index first,
-                                                 Index n) noexcept {
+[[gnu::always_inline]] inline void store_within(Vec<Isa> v, float* row, Index first,
+                                                Index n) noexcept {
   if (first + kWidth<Isa> <= n) {
     v.store_unaligned(row + first);
     return;
@@ -45,8 +37,8 @@ inline float additive_score(const AdditiveArgs& args, const float* q, const floa
   const Index n = args.width;
   V sum(0.0F);
   for (Index d = 0; d < n; d += kWidth<Isa>) {
-    const V t = tanh_of_sum<Isa>(load_columns<Isa>(q, d, n), load_columns<Isa>(k, d, n));
-    sum = madd<Isa>(load_columns<Isa>(args.v, d, n), t, sum);
+    const V t = tanh_of_sum<Isa>(load_within<Isa>(q, d, n), load_within<Isa>(k, d, n));
+    sum = madd<Isa>(load_within<Isa>(args.v, d, n), t, sum);
   }
   return sum_lanes<Isa>(sum);
 }
@@ -60,9 +52,9 @@ inline void add_up_rows(RowsOf<const float> weights, RowsOf<const float> rows, I
     V sum(0.0F);
     for (Index r = 0; r < count; ++r) {
       sum = madd<Isa>(V(weights.data[r * weights.stride]),
-                      load_columns<Isa>(rows.data + r * rows.stride, d, n), sum);
+                      load_within<Isa>(rows.data + r * rows.stride, d, n), sum);
     }
-    store_columns<Isa>(sum, to, d, n);
+    store_within<Isa>(sum, to, d, n);
   }
 }
 
@@ -113,27 +105,27 @@ template <class Isa>
 inline void differentiate_columns(const AdditiveBackwardArgs& args, Index i, Index d) noexcept {
   using V = Vec<Isa>;
   const Index n = args.width;
-  const V q = load_columns<Isa>(args.q.data + i * args.q.stride, d, n);
+  const V q = load_within<Isa>(args.q.data + i * args.q.stride, d, n);
   V d_q(0.0F);
   V d_v(0.0F);
   for (Index j = 0; j < args.keys; ++j) {
-    const V t = tanh_of_sum<Isa>(q, load_columns<Isa>(args.k.data + j * args.k.stride, d, n));
+    const V t = tanh_of_sum<Isa>(q, load_within<Isa>(args.k.data + j * args.k.stride, d, n));
     const V of_score(args.d_scores[j]);
     const V through = of_score * (V(1.0F) - t * t);
     d_q = d_q + through;
     d_v = madd<Isa>(of_score, t, d_v);
     if (args.d_k.data) {
       float* d_k = args.d_k.data + j * args.d_k.stride;
-      store_columns<Isa>(load_columns<Isa>(d_k, d, n) + through, d_k, d, n);
+      store_within<Isa>(load_within<Isa>(d_k, d, n) + through, d_k, d, n);
     }
   }
   if (args.d_q.data) {
     // Without keys the product may be -0; adding 0 leaves +0.
-    store_columns<Isa>(d_q * load_columns<Isa>(args.v, d, n) + V(0.0F),
-                       args.d_q.data + i * args.d_q.stride, d, n);
+    store_within<Isa>(d_q * load_within<Isa>(args.v, d, n) + V(0.0F),
+                      args.d_q.data + i * args.d_q.stride, d, n);
   }
   if (args.d_v) {
-    store_columns<Isa>(load_columns<Isa>(args.d_v, d, n) + d_v, args.d_v, d, n);
+    store_within<Isa>(load_within<Isa>(args.d_v, d, n) + d_v, args.d_v, d, n);
   }
 }
 
@@ -150,7 +142,7 @@ inline void finish_key(const AdditiveBackwardArgs& args, Index j) noexcept {
   if (args.d_k.data) {
     float* d_k = args.d_k.data + j * args.d_k.stride;
     transform<Isa>(d_k, d_k, args.width, 0.0F, [&](Index d, V through) {
-      return through * load_columns<Isa>(args.v, d, args.width) + V(0.0F);
+      return through * load_within<Isa>(args.v, d, args.width) + V(0.0F);
     });
   }
   if (args.d_values.data) {

@@ -10,12 +10,8 @@ template <class Isa>
 inline float dot(const float* a, const float* b, Index n) noexcept {
   using V = Vec<Isa>;
   V sum(0.0F);
-  visit<Isa>(a, n, 0.0F, [&](Index i, V some) {
-    const Index left = n - i;
-    const V other =
-        left >= kWidth<Isa> ? V::load_unaligned(b + i) : load_part<Isa>(b + i, left, 0.0F);
-    sum = madd<Isa>(some, other, sum);
-  });
+  visit<Isa>(a, n, 0.0F,
+             [&](Index i, V some) { sum = madd<Isa>(some, load_within<Isa>(b, i, n), sum); });
   return sum_lanes<Isa>(sum);
 }
 
