@@ -123,8 +123,9 @@ class MultiHeadAttention {
 
   /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per
   /// element, through the three projections, the norms of q and k (qkv/norm.hpp), attention() on the
-  /// arrays they give, and the output projection; u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context, y or
-  /// the cache do not fit the layer. Nothing is written on error.
+  /// arrays they give, and the output projection; u = 2^-24.
+  /// Errors: those of attention(), those of rotary_embedding() for positions, kShapeMismatch when x, context, y or the cache do
+  /// not fit the layer, kInvalidArgument for an empty layer, kUnsupported after select_isa(). Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace forward() takes with so many threads: Q, K, V and O in full, and what
@@ -152,7 +153,7 @@ class MultiHeadAttention {
 
   MultiHeadAttentionConfig config_;
   PackedLinear wq_, wk_, wv_, wo_;
-  AlignedBuffer rotary_arrays_;  ///< copies of the cos, sin and positions that config_ points to
+  AlignedBuffer rotary_arrays_;  ///< copies of the arrays that config_.rotary points to
   AlignedBuffer qk_norm_;        ///< gamma of q, gamma of k, beta of q, beta of k, [d_k] each
   const kernels::KernelTable* kernels_ = nullptr;  ///< what the weights are packed for
 };

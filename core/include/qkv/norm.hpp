@@ -19,7 +19,7 @@ enum class NormType : std::uint8_t {
 enum class NormPlacement : std::uint8_t {
   kPre,   ///< x + sub(norm(x)), as GPT-2 and most since (Xiong et al. 2020)
   kPost,  ///< norm(x + sub(x)), as the paper (Vaswani et al. 2017, section 3.1)
-  /// x + norm(sub(x)), as OLMo 2 (Team OLMo et al. 2025, section 3.2). Of models that are run alone.
+  /// x + norm(sub(x)), as OLMo 2 (Team OLMo et al. 2025, section 3.2). For LanguageModel and its trainer; TransformerBlock refuses it.
   kAfter,
 };
 

@@ -62,7 +62,7 @@ class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines o
   /// place. Any thread may call abandon(), also while a call runs. If the thread ended in the middle of a
   /// task, nobody repeats that task, because it may have changed its input in place: run() returns when
   /// the living threads have done all others, and task_lost() tells.
-  /// Precondition: the thread can no longer write to memory. Without abandon() a thread that ends between
+  /// Precondition: 1 <= thread < threads(), and the thread can no longer write to memory. Without abandon() a thread that ends between
   /// calls does no harm, and for one that ends in the middle of a task run() waits for ever: from inside
   /// the process an ended thread looks like a slow one.
   void abandon(int thread) noexcept;

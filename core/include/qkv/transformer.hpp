@@ -20,7 +20,7 @@ struct TransformerBlockConfig {
   /// d_context. qk_norm and qk_epsilon hold for both. Its weight_layout is that of the feed-forward layer too.
   MultiHeadAttentionConfig attention;
   Index d_feed_forward = 0;                  ///< width inside the feed-forward layer, at least 1
-  NormPlacement norm = NormPlacement::kPre;  ///< of every sub-layer
+  NormPlacement norm = NormPlacement::kPre;  ///< of every sub-layer: kPre or kPost
   NormType norm_type = NormType::kLayer;     ///< of every sub-layer, over d_model
   /// Of the feed-forward layer.
   FeedForwardActivation activation = FeedForwardActivation::kGelu;
@@ -82,7 +82,7 @@ class TransformerBlock {
   /// Errors: those of MultiHeadAttention::create() and FeedForward::create(), in the name of this
   /// function and with "attention." or "cross." before the argument; kInvalidArgument (a gamma that
   /// is missing, a beta with kRms, cross or norm_cross without cross_attention, a value that is
-  /// none of its enumeration, epsilon not finite or negative, d_context without cross_attention),
+  /// none of its enumeration, NormPlacement::kAfter, epsilon not finite or negative, d_context without cross_attention),
   /// kShapeMismatch.
   static Status create(const TransformerBlockConfig& config, const TransformerBlockWeights& weights,
                        TransformerBlock& block) noexcept;

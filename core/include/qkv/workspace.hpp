@@ -72,15 +72,15 @@ class Workspace {
     used_ = 0;
     return buffer_.reserve(count);
   }
-  /// The next `count` floats, aligned, their contents undefined; never null, also of none. Precondition: begin() was
-  /// told of them, counted with padded().
+  /// The next `count` floats, aligned to kAlignment, their contents undefined; never null, even for 0 floats. Precondition:
+  /// the count that begin() got includes padded(count).
   [[nodiscard]] float* take(std::size_t count) noexcept {
     alignas(kAlignment) static float none[kAlignment / sizeof(float)];
     float* block = buffer_.data() ? buffer_.data() + used_ : none;
     used_ += padded(count);
     return block;
   }
-  /// The next `count` objects of another type, made there; begin() counts them with padded_as().
+  /// The next `count` objects of another type. Precondition: the count that begin() got includes padded_as<T>(count).
   template <class T>
   [[nodiscard]] T* take_as(std::size_t count) noexcept {
     static_assert(std::is_trivially_default_constructible_v<T> &&
@@ -91,12 +91,12 @@ class Workspace {
   [[nodiscard]] std::size_t mark() const noexcept { return used_; }
   /// Takes back what was given out since that mark(); the next take() gives it out again.
   void rewind(std::size_t mark) noexcept { used_ = mark; }
-  /// What take(count) uses up.
+  /// Floats that take(count) uses up: `count` rounded up to a multiple of 16. Precondition: that multiple fits a std::size_t.
   [[nodiscard]] static constexpr std::size_t padded(std::size_t count) noexcept {
     constexpr std::size_t kUnit = kAlignment / sizeof(float);
     return (count + kUnit - 1) / kUnit * kUnit;
   }
-  /// What take_as<T>(count) uses up; the greatest multiple of its unit where that is none.
+  /// Floats that take_as<T>(count) uses up; more than begin() can allocate where a std::size_t does not hold the bytes.
   template <class T>
   [[nodiscard]] static constexpr std::size_t padded_as(std::size_t count) noexcept {
     constexpr std::size_t kMost = static_cast<std::size_t>(-1) / sizeof(T) - kAlignment;
@@ -118,7 +118,7 @@ class Workspace {
 
 /// Bytes that all buffers of the core own at this moment, in the whole process.
 [[nodiscard]] std::size_t allocated_bytes() noexcept;
-/// How often the core has asked the system for memory; a steady loop leaves it unchanged.
+/// How many blocks the core has allocated so far, in the whole process; a steady loop leaves it unchanged.
 [[nodiscard]] std::size_t allocation_count() noexcept;
 
 }  // namespace qkv

@@ -20,7 +20,7 @@ struct Rotation {
 /// 4e-16 (1 + |x|).
 [[nodiscard]] double natural_power(double x) noexcept;
 
-/// ln x as kernels/log.hpp has it, once for all that is no kernel.
+/// ln x: natural_log() of kernels/log.hpp, for code that is no kernel.
 [[nodiscard]] double natural_log(double x) noexcept;
 
 /// -w ln w, with 0 ln 0 = 0; NaN below 0.

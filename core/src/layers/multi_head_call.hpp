@@ -31,7 +31,7 @@ struct MultiHeadAttention::Call {
   MultiHeadActivations activations;
   AttentionArgs attention;  ///< its q, k, v and out get their memory in run()
   AttentionPlan plan;
-  /// With rotary positions: for q and, in cross-attention, for k; otherwise q's serves both.
+  /// With rotary positions: q_rotary turns q, and in self-attention k too; k_rotary turns k in cross-attention.
   RotaryPlan q_rotary, k_rotary;
 
   /// Floats that run() takes from the workspace.
