@@ -78,7 +78,7 @@ void weigh(const GroupArgs& args, const WeighArgs& to) noexcept {
   }
 }
 
-/// Scores of one row over one block of keys at the stage asked for, in place of the products.
+/// Scores of one row over one block of keys at the stage of LogitsArgs, in place of the products.
 template <class Isa>
 inline void stage_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
                          const LogitsArgs& to) noexcept {

@@ -57,7 +57,7 @@ struct Binary16Panels {
 };
 
 /// The same with raised binary16. The elements of rows are multiplied by kRaisedUnit in the place of the weights, of which there are
-/// more: products have the same bits as long as they are below 2^26.
+/// more: products have the same bits for elements below 2^26 in size, which takes_unit() sees to.
 struct RaisedPanels {
   static constexpr bool kHalves = true;
   const float* at;

@@ -205,7 +205,7 @@ inline KeyRange place_rows(const BackwardArgs& args, BackwardBlock<Isa>& block,
   return {least.begin, most.end};
 }
 
-/// The rest of what finish_scores() and kind_for() ask for, for rows that read some key of the block.
+/// The other fields of QueryBlock that finish_scores() and kind_for() read, for rows that read some key of the block.
 template <class Isa>
 inline void describe_rows(const BackwardArgs& args, QueryBlock<Isa>& query) noexcept {
   for (Index r = 0; r < query.rows; ++r) {
