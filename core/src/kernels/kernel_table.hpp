@@ -19,8 +19,8 @@ struct PackArgs {
   float* panels;
 };
 
-/// Raised numbers of binary16 (weights/raised_halves.hpp) whose bits stand where a float has them are so much smaller than what they
-/// stand for: exponents count from 15 and not from 127, and 10 was added.
+/// What a raised number of binary16 (weights/raised_halves.hpp) stands for, divided by the float that has its bits where a float has
+/// sign, exponent and fraction: binary16 counts exponents from 15 and float32 from 127, and raising added 10.
 inline constexpr float kRaisedUnit = 0x1p102F;
 
 /// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels. b_panels are as panels.hpp
@@ -68,27 +68,27 @@ inline constexpr std::size_t kQuantizedKinds = 2;
 /// A number format of packed weights: how much memory it takes, and the kernels that know how it lies in a panel.
 struct PanelFormat {
   const char* name;
-  const char*
-      most;  ///< the magnitude from which on it has no numbers; null where float32 has none either
+  /// The magnitude from which on the format has no numbers, for messages; null where float32 has none either.
+  const char* most;
   Index block_inputs;  ///< inputs that share what a block has once
   Index block_bytes;   ///< of so many inputs of a whole panel
   RowKind rows;        ///< that the product reads
   void (*product)(const GemmArgs&) noexcept;
-  /// Rounds any number of weights, from the first of a block on. False when a number or a scale would not be finite, but for
-  /// float32 and bfloat16. Null where keep_large() is all there is.
+  /// Rounds any number of weights, from the first of a block on. Returns false when a number or a scale would not be finite; for
+  /// float32 and bfloat16 always true. Null where keep_large() is the only way in.
   bool (*write)(const PanelPart&, const float* weights) noexcept;
   /// Null where the format has blocks.
   void (*read)(const PanelPart&, float* weights) noexcept;
   int bits;  ///< of the numbers of blocks; 0 where the format has none, and no functions for them
-  /// Keeps blocks as they are, one after another. False when a scale or an offset is not finite.
+  /// Keeps blocks as they are, one after another. Returns false when a scale or an offset is not finite.
   bool (*keep)(const PanelPart&, const CodedBlock*) noexcept;
   /// The block at PanelPart::first, as it was kept.
   void (*take)(const PanelPart&, CodedBlock&) noexcept;
   /// The same for a block of block_inputs numbers as a file has it, where the format has those of a type of files.
   bool (*keep_large)(const PanelPart&, const std::byte* block) noexcept;
   void (*take_large)(const PanelPart&, std::byte* block) noexcept;
-  /// Of numbers of 16 bits, and null for others: keeps those of a file as they are, at any address and `stride` bytes apart; NaN becomes a
-  /// quiet one. False as write().
+  /// For numbers of 16 bits, null for others: keeps those of a file as they are, at any address and `stride` bytes apart; NaN
+  /// becomes a quiet one. Returns what write() would.
   bool (*copy)(const PanelPart&, const std::byte* numbers, Index stride) noexcept;
   /// Whether a full matrix should be raised (weights/raised_halves.hpp): binary16 where no instruction converts it.
   bool raises = false;
@@ -182,8 +182,8 @@ inline constexpr Index kPieceTokens = 240;
 
 struct KernelTable {
   const char* isa;
-  const char*
-      base;     ///< the instruction set of all kernels but those for bytes, which may be the same
+  /// The instruction set of all kernels but those for bytes, which may have the same.
+  const char* base;
   Index panel;  ///< columns of a packed panel
   /// Floats of GroupArgs::scratch.
   std::uint64_t (*group_scratch)(Index dk, Index dv) noexcept;

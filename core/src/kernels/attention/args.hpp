@@ -17,7 +17,7 @@ struct Row {
 /// An array with a contiguous piece for every row; null for none.
 template <class T>
 struct RowArray {
-  T* data;  ///< of head 0, and of query 0 unless something else is said
+  T* data;  ///< of head 0, and of query 0 unless the field says another
   Index head_stride, query_stride;
 };
 
@@ -50,8 +50,8 @@ enum class KeyFormat : std::uint8_t {
 struct KeyArgs {
   Index count;            ///< keys in use; none past them is read
   const float* k_panels;  ///< pack() of K transposed: d_k x count, in the format
-  const float*
-      v_blocks;  ///< V in blocks of kKeyBlock rows and what is left, each pack() of its rows
+  /// V in blocks of kKeyBlock rows and what is left, each pack() of its rows.
+  const float* v_blocks;
   Index v_rows;  ///< rows of V in all blocks, count or more
   KeyFormat format;
 };
@@ -115,8 +115,8 @@ struct GroupArgs {
   float* row_max;
   float* row_sum;  ///< likewise: sum of exp((s - max) / temperature), with the sink; 0 without keys
   float* scratch;  ///< group_scratch(dk, dv) floats, aligned to 64 bytes
-  float*
-      wide;  ///< for kInt8 alone: kKeyBlock keys or values of float32, in whole words and panels, likewise
+  /// For kInt8 alone: kKeyBlock keys or values of float32, in whole words and panels, aligned to 64 bytes.
+  float* wide;
 };
 
 /// Second pass over rows [row_begin, row_end), finished and within those of GroupArgs: their weights.

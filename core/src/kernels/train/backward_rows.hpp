@@ -17,8 +17,8 @@ struct BackwardRows {
   float* d_out_panels;  ///< of each block: dv rounded up to panels
   float* dq;            ///< [rows, dk rounded up to panels]: sums before the scale
   float* delta;         ///< [rows]: D = dO . O
-  float*
-      base;  ///< [rows]: lse, 0 where the row has no key; the maximum of the scores of a measured row
+  /// [rows]: lse, 0 where the row has no key; the maximum of the scores of a measured row.
+  float* base;
   float* share;   ///< [rows]: 1 / sum of exp(x - maximum) of a measured row; 0 of others
   float* sink;    ///< [rows]: of a measured row, the weight of the sink
   float* finite;  ///< of each block: 1 if neither q nor d_out holds NaN or infinity
