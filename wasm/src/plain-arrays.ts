@@ -3,7 +3,7 @@
 import { QkvError } from './api/errors.js';
 import type { NdArray, NdMask, Nested, NestedOf, OwnedArray, ShapeOf } from './api/types.js';
 import { checkInteger } from './arguments/numbers.js';
-import { checkCountable, shapeText, sizeOf, takeShape } from './arguments/shapes.js';
+import { checkCountable, mostAxes, shapeText, sizeOf, takeShape } from './arguments/shapes.js';
 import {
   describe,
   isFloat32Array,
@@ -15,8 +15,6 @@ import {
   reading,
 } from './arguments/values.js';
 
-/** Most axes of an array. */
-const mostAxes = 64;
 /** Most numbers and arrays in a nested array: V8 holds fewer than 2^27 of them in one. */
 const mostNested = 2 ** 27;
 

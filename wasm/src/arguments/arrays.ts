@@ -4,7 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { ArrayInput, Integers, NdArray, NdMask, Tensor } from '../api/types.js';
 import { checkInteger, mostInt } from './numbers.js';
 import { isTensor } from './genuine.js';
-import { checkCountable, shapeText, sizeOf, takeShape } from './shapes.js';
+import { checkCountable, isSameShape, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
   describe,
   inRoom,
@@ -88,6 +88,21 @@ export function checkArray(fn: string, name: string, value: ArrayInput): Input {
   return checkInput(fn, name, value, false);
 }
 
+/** An array of exactly this shape. */
+export function checkShaped(
+  fn: string,
+  name: string,
+  value: ArrayInput,
+  shape: readonly number[],
+): Input {
+  const input = checkArray(fn, name, value);
+  if (isSameShape(input.shape, shape)) return input;
+  throw new QkvError(
+    'shape_mismatch',
+    `${fn}: ${name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}`,
+  );
+}
+
 /** A mask or bias that broadcasts right-aligned to `scores`, [B, Hq, Tq, Tk]; undefined stays undefined. */
 export function checkMask(
   fn: string,
@@ -123,11 +138,11 @@ export function checkWeight(
   if (value === undefined) return undefined;
   if (shape.length === 1) return checkVector(fn, name, value as Float32Array, shape[0]);
   const input = checkInput(fn, name, value, false);
-  if (input.shape.length !== 2 || input.shape.some((extent, axis) => extent !== shape[axis])) {
+  if (!isSameShape(input.shape, shape)) {
     throw new QkvError(
       'shape_mismatch',
       `${fn}: ${name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}` +
-        (shapeText([...input.shape].reverse()) === shapeText(shape)
+        (isSameShape([...input.shape].reverse(), shape)
           ? "; set weightLayout to 'out_in' for matrices stored as in PyTorch, else to 'in_out'"
           : ''),
     );

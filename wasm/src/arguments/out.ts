@@ -1,6 +1,6 @@
 // Results that go to a tensor of the caller, where nothing copies them.
 
-import { shapeText } from './shapes.js';
+import { isSameShape, shapeText } from './shapes.js';
 import { QkvError } from '../api/errors.js';
 import { describe } from './values.js';
 import { isTensor } from './genuine.js';
@@ -15,7 +15,7 @@ export function checkOut(fn: string, out: unknown, shape: readonly number[]): Te
   if (!isTensor(out)) {
     throw new QkvError('invalid_argument', `${fn}: out is ${describe(out)}, expected a Tensor`);
   }
-  if (out.shape.length !== shape.length || out.shape.some((extent, i) => extent !== shape[i])) {
+  if (!isSameShape(out.shape, shape)) {
     throw new QkvError(
       'shape_mismatch',
       `${fn}: out is ${shapeText(out.shape)}, expected ${shapeText(shape)}`,

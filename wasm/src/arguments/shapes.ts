@@ -8,8 +8,11 @@ export const shapeText = (shape: readonly (number | string)[]): string => `[${sh
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, e) => n * e, 1);
 
-/** More axes than anybody has. */
-const mostAxes = 64;
+export const isSameShape = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((extent, axis) => extent === b[axis]);
+
+/** Most axes of an array: more than anybody has. */
+export const mostAxes = 64;
 
 /** A copy of `shape`, an array of whole numbers >= 0. */
 export function takeShape(fn: string, name: string, shape: unknown): readonly number[] {

@@ -1,7 +1,7 @@
 // Positions as biases on scores.
 
 import { Call } from '../memory/call.js';
-import { checkArray } from '../arguments/arrays.js';
+import { checkArray, checkShaped } from '../arguments/arrays.js';
 import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
 import { shapeText } from '../arguments/shapes.js';
 import type { Instance } from '../memory/instance.js';
@@ -59,7 +59,6 @@ export function transformerXlBias(
   const fn = 'transformerXlBias';
   const q = checkArray(fn, 'q', givenQ);
   const r = checkArray(fn, 'r', givenR);
-  const v = checkArray(fn, 'v', givenV);
   const [batch = 0, heads = 0, tq = 0, width = 0] = q.shape;
   const [rows = 0] = r.shape;
   if (q.shape.length !== 4) {
@@ -72,6 +71,7 @@ export function transformerXlBias(
       `${fn}: r is ${shapeText(r.shape)}, expected [Tk+${least},${heads * width}] to match q ${shapeText(q.shape)}`,
     );
   }
+  const v = checkShaped(fn, 'v', givenV, [heads, width]);
   const call = new Call(instance, fn);
   const given = { q: call.input(q), r: call.input(r), v: call.input(v) };
   return call.result(fn, [batch, heads, tq, rows - least], given);

@@ -10,6 +10,8 @@ import {
 } from '../arguments/numbers.js';
 import type { Group } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
+import { QkvError } from '../api/errors.js';
+import { shapeText } from '../arguments/shapes.js';
 import { isRecord, lengthOf, reading, takeOptions } from '../arguments/values.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkOut, type To } from '../arguments/out.js';
@@ -47,7 +49,7 @@ export class CheckedRotary {
     this.#positions =
       positions === undefined ? undefined : takePositions(fn, `${at}positions`, positions, tokens);
     const table = (name: 'cos' | 'sin'): Input | undefined =>
-      options[name] === undefined ? undefined : checkArray(fn, `${at}${name}`, options[name]);
+      options[name] === undefined ? undefined : checkTable(fn, `${at}${name}`, options[name]);
     this.#cos = table('cos');
     this.#sin = table('sin');
     this.#options = { ...options, ...(scaling && { scaling }) };
@@ -75,6 +77,16 @@ export class CheckedRotary {
       sin: call.input(this.#sin),
     };
   }
+}
+
+/** Given cosines or sines, of a rank that the core can read. What the extents have to be it knows. */
+function checkTable(fn: string, name: string, given: ArrayInput): Input {
+  const table = checkArray(fn, name, given);
+  if (table.shape.length <= 3) return table;
+  throw new QkvError(
+    'shape_mismatch',
+    `${fn}: ${name} is ${shapeText(table.shape)}, expected [P,rotaryDim/2] or [B,T,rotaryDim/2]`,
+  );
 }
 
 /** One position per token of a row or of the batch; of any number where the call is not known yet. */

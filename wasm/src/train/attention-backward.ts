@@ -1,7 +1,7 @@
 import { QkvError } from '../api/errors.js';
 import type { AttentionGradients, AttentionNeeds, SavedAttention } from '../api/train-types.js';
 import type { ArrayInput, AttentionOptions } from '../api/types.js';
-import type { Input } from '../arguments/arrays.js';
+import { checkShaped, type Input } from '../arguments/arrays.js';
 import { optionNames } from '../arguments/attention-options.js';
 import { coreShape } from '../arguments/heads.js';
 import { checkBoolean } from '../arguments/numbers.js';
@@ -10,7 +10,6 @@ import { take } from '../language/rows.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { checkCall, optionFields } from '../operators/attention.js';
-import { checkShaped } from './arguments.js';
 
 type Options = AttentionOptions & { needs?: AttentionNeeds | undefined };
 

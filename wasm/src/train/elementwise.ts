@@ -14,7 +14,7 @@ import type {
   RmsNormOptions,
   SoftmaxOptions,
 } from '../api/types.js';
-import { checkArray, checkVector } from '../arguments/arrays.js';
+import { checkArray, checkShaped, checkVector } from '../arguments/arrays.js';
 import { aroundAxis, checkAxis } from '../arguments/axes.js';
 import { checkChoice, checkNumber } from '../arguments/numbers.js';
 import { asMatrix, sizeOf } from '../arguments/shapes.js';
@@ -22,7 +22,6 @@ import { takeOptions } from '../arguments/values.js';
 import { take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { checkShaped } from './arguments.js';
 
 /** What a norm's backward has room for and reads: beta only for its length, as the gradients do not depend on it. */
 function startNorm(

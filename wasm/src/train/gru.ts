@@ -8,14 +8,13 @@ import type {
   GruWeights,
 } from '../api/train-types.js';
 import type { ArrayInput, OwnedArray } from '../api/types.js';
-import { checkArray, checkVector, type Input } from '../arguments/arrays.js';
+import { checkArray, checkShaped, checkVector, type Input } from '../arguments/arrays.js';
 import { shapeText } from '../arguments/shapes.js';
 import { describe, takeOptions } from '../arguments/values.js';
 import { take } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { checkShaped } from './arguments.js';
 
 type GruInputs = { readonly [Name in keyof GruWeights]: Input };
 

@@ -2,7 +2,7 @@
 
 import type { LinearBackwardOptions, LinearGradients } from '../api/train-types.js';
 import type { ArrayInput, OwnedArray, RotaryOptions } from '../api/types.js';
-import { checkArray } from '../arguments/arrays.js';
+import { checkArray, checkShaped } from '../arguments/arrays.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
@@ -11,7 +11,7 @@ import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { checkRows, checkWeights } from '../operators/linear.js';
 import { CheckedRotary, rotaryNames } from '../operators/rotary.js';
-import { checkShaped, rowsOf } from './arguments.js';
+import { rowsOf } from './matrix-rows.js';
 
 export function linearBackward(
   instance: Instance,

@@ -6,7 +6,7 @@ import { takeOptions } from '../arguments/values.js';
 import { checkWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { rowsOf } from './arguments.js';
+import { rowsOf } from './matrix-rows.js';
 
 export function crossEntropy(
   instance: Instance,

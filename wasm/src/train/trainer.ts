@@ -10,13 +10,13 @@ import type {
   Trainer,
   WrittenAdapters,
 } from '../api/trainer-types.js';
+import { checkShaped } from '../arguments/arrays.js';
 import { found } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
-import { checkShaped } from './arguments.js';
 import { type Identity, load, save } from './checkpoint.js';
 import { type BaseModel, TrainerState } from './trainer-state.js';
 

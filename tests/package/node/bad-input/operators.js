@@ -231,7 +231,7 @@ export const operators = [
     args: { q: x, r: zeros([9, 24]), v: zeros([3, 8]) },
     q: array(x.shape, [...to('[B,H,Tq,d]', [3, 8], [2, 3, 5], []), [[2, 3, 5, 0], '']].slice(0, 3)),
     r: array([9, 24], to('[Tk+4,24]', [9, 23], [3, 24], [216], [1, 9, 24])),
-    v: array([3, 8], to('[3,8]', [8, 3], [24], [1, 3, 8])),
+    v: array([3, 8], to('[3,8]', [8, 3], [24], [1, 3, 8], [1, 1, 1, 1, 3, 8])),
   }),
   method('learnedEncoding', {
     args: { table: zeros([6, 3]), length: 2, options: {} },

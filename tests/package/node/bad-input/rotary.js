@@ -39,6 +39,17 @@ export function rotaryKinds(at, { width, tokens, heads }) {
           to(`[*,${width / 2}]`, [width / 2], [9, width]).map(([shape, says]) =>
             refused(zeros(shape), 'shape_mismatch', `${of} is [${shape}]`, says),
           ),
+        // More axes than the core has room for among its arguments.
+        (of) =>
+          [4, 5, 64].map((rank) => {
+            const shape = Array(rank).fill(1);
+            return refused(
+              zeros(shape),
+              'shape_mismatch',
+              `${of} is [${shape}]`,
+              '[P,rotaryDim/2]',
+            );
+          }),
         [refused(undefined, invalid, `${other} is given without ${name}`, 'both')],
       ),
     );
