@@ -83,6 +83,21 @@ describe('generateAll', () => {
     assert.notEqual(model.generateAll(prompts).seeds[0], seeds[0]);
   });
 
+  test('after the greatest seed comes 0, and each has another', async () => {
+    const seed = 2 ** 53 - 1;
+    const together = model.generateAll(prompts, { temperature: 2, seed, maxTokens: 6 });
+    assert.deepEqual(together.seeds, [seed, 0, 1, 2]);
+    const told = await all(together);
+    for (const [i, prompt] of prompts.entries()) {
+      const alone = model.generate(prompt, {
+        ...{ temperature: 2, maxTokens: 6 },
+        seed: together.seeds[i],
+      });
+      const own = told.filter(({ index }) => index === i).map(withoutIndex);
+      assert.deepEqual(own, await all(alone));
+    }
+  });
+
   test('who breaks off leaves no session behind, and each says that it was aborted', async () => {
     const { handles } = engine.memory();
     const broken = model.generateAll(prompts);

@@ -46,9 +46,12 @@ export function generationOf<T extends { readonly text: string }>(
   return all as Generation<T>;
 }
 
-/** The seeds of several generations, which follow the first. */
-export const seedsFrom = (first: number, count: number): number[] =>
-  Array.from({ length: count }, (_, i) => (first + i) % 2 ** 53);
+/** The seeds of several generations: the first and those after it, 0 after 2^53 - 1. */
+export function seedsFrom(first: number, count: number): number[] {
+  // Not (first + i) % 2^53: beyond 2^53 a sum is rounded, and two generations would have one seed.
+  const left = 2 ** 53 - first;
+  return Array.from({ length: count }, (_, i) => (i < left ? first + i : i - left));
+}
 
 /** The same of several generations; who runs them says in `reasons` how each has ended. */
 export function generationsOf<T extends { readonly text: string; readonly index: number }>(
