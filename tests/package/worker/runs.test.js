@@ -255,6 +255,33 @@ describe('worker: a run that ends early', () => {
     await until(() => isEnded);
   });
 
+  test('is not rejected with what its iterable throws at its end', async () => {
+    const trainer = await newTrainer();
+    const late = () => {
+      throw new Error('too late');
+    };
+    const sources = [
+      function* () {
+        try {
+          for (let step = 1; ; ++step) yield fromList(step);
+        } finally {
+          late();
+        }
+      },
+      async function* () {
+        try {
+          for (let step = 1; ; ++step) yield fromList(step);
+        } finally {
+          late();
+        }
+      },
+    ];
+    for (const batches of sources) {
+      assert.equal((await trainer.run({ batches: batches(), steps: 3 })).steps, 3);
+    }
+    await trainer.dispose();
+  });
+
   test('by what batches or onStep throw, is rejected with that', async () => {
     const wrong = new Error('wrong');
     const fails = () => {
@@ -296,6 +323,15 @@ describe('worker: a run that ends early', () => {
       expectRejects(trainer.run({ batches }), 'Trainer.run', 'invalid_argument', ...words);
     await says([promised], 'batches[0].ids is');
     await says(() => promised, 'batch.ids is');
+    // Neither ends the run in silence.
+    await says([list[0], undefined, list[1]], 'batches[1] is undefined');
+    await says(Object.assign(Array(3), { 0: list[0] }), 'batches[1] is undefined');
+    for (const batches of [[list[0], null], (step) => (step === 1 ? list[0] : null)]) {
+      const other = await newTrainer();
+      const run = other.run({ batches, steps: 9 });
+      await expectRejects(run, 'Trainer.step', 'invalid_argument', 'batch is null');
+      await expectSteps(other, 1);
+    }
   });
 
   test('by dispose() of its trainer or engine', async () => {

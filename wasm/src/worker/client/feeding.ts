@@ -42,8 +42,8 @@ export function sourceOf<Given>(
       return result.done ? undefined : result.value;
     },
     end: () => {
-      // What its own end throws, nobody is left to hear.
-      if (!isOver) void Promise.resolve(all.return?.()).catch(() => undefined);
+      // What its own end throws, at once or later, nobody is left to hear.
+      if (!isOver) void (async () => all.return?.())().catch(() => undefined);
     },
   };
 }

@@ -230,6 +230,9 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
     if (signal?.aborted) throw signal.reason;
     const list = listOf(fn, 'batches', batches, mostBatches);
     if (list?.length === 0) throw invalid(fn, 'batches is an empty array, expected batches');
+    const hole = list?.indexOf(undefined) ?? -1;
+    // To the worker it would be the end of the batches.
+    if (hole >= 0) throw invalid(fn, `batches[${hole}] is undefined, expected a batch`);
     // Ends the run between two steps, for whatever reason.
     const ending = new AbortController();
     const end = (why: unknown): void => ending.abort(why);

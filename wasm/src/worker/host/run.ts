@@ -51,7 +51,7 @@ export class Run {
     const abort = (): void => this.stop(signal.reason);
     signal.addEventListener('abort', abort);
     try {
-      for (let batch = await this.#next(); batch; batch = await this.#next()) {
+      for (let batch = await this.#next(); batch !== undefined; batch = await this.#next()) {
         this.#last = this.#trainer.step(batch);
         this.#made += 1;
         this.#unreported.steps += 1;
