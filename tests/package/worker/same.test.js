@@ -56,11 +56,12 @@ test('worker: an engine has the methods of one of qkv, loadModel, those of train
 });
 
 test('worker: options that are inherited count as they do on the main thread', async () => {
-  const engine = await init();
+  const inherited = (options) => Object.create(Object.create(options));
+  const engine = await init(inherited({ workers: 2 }));
+  assert.equal(engine.info.workers, 2);
   const expected = await main.init();
   const [gelu] = operatorCalls.filter(([name]) => name === 'gelu');
   const x = gelu[1];
-  const inherited = (options) => Object.create(Object.create(options));
   for (const [name, options] of Object.entries({
     gelu: { approximate: 'tanh' },
     softmax: { axis: 1, temperature: 3 },

@@ -2,7 +2,7 @@
 
 import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
-import { describe, isRecord, listOf, reading, takeOptions } from '../../arguments/values.js';
+import { copiedOptions, describe, listOf, reading } from '../../arguments/values.js';
 import { isPort } from '../../platform/ports.js';
 import { QkvError } from '../../api/errors.js';
 import { identity } from '../../arguments/identity.js';
@@ -47,9 +47,8 @@ function checkPorts(worker: unknown): readonly WorkerPort[] {
 function checkOptions(
   options: AsyncInitOptions,
 ): StartOptions & { signal: AbortSignal | undefined } {
-  // An object; which keys there may be, beyond those here, the engine knows.
-  const keys = isRecord(options) ? reading('init', 'options', () => Object.keys(options)) : [];
-  const taken = takeOptions('init', 'options', options, keys);
+  // Which keys there may be, beyond those here, the engine knows.
+  const taken = copiedOptions('init', options) as AsyncInitOptions;
   const { workers, worker, timeout = defaultTimeout, signal, models, train, ...engine } = taken;
   if (worker !== undefined && workers !== undefined) {
     throw invalid('workers and worker are both given, expected one of them');
