@@ -34,6 +34,10 @@ same<
     Exclude<Names<models.LanguageModel>, 'tokenizer'> | 'worker'
   >
 >('same');
+// With adapters a model without a head has none.
+type Adapted<Head extends boolean> = ReturnType<worker.AsyncLanguageModel<Head>['withAdapters']>;
+same<Same<Adapted<true>, Promise<worker.AsyncLanguageModel>>>('same');
+same<Same<Adapted<false>, Promise<worker.AsyncLanguageModel<false>>>>('same');
 same<Same<Names<worker.AsyncSession>, Names<models.Session> | 'worker'>>('same');
 same<
   Same<

@@ -397,7 +397,7 @@ export interface AsyncLanguageModel<Head extends boolean = true> extends InWorke
   /** As {@link LanguageModel.save}. */
   save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>>;
   /** As {@link LanguageModel.withAdapters}, in the same worker. */
-  withAdapters(files: AdapterFiles, options?: CallOptions): Promise<AsyncLanguageModel>;
+  withAdapters(files: AdapterFiles, options?: CallOptions): Promise<AsyncLanguageModel<Head>>;
 }
 
 /** What makes trainers of language models in workers. */
