@@ -66,13 +66,13 @@ export interface Tensor {
   view(): Float32Array;
   /**
    * An owned copy.
-   * @throws {@link QkvError} `disposed`
+   * @throws {@link QkvError} `out_of_memory`, `disposed`
    */
   toNdArray(): OwnedArray;
   /**
    * Copies `data` into the tensor.
    * @throws {@link QkvError} `shape_mismatch` unless `data` has as many elements as the tensor,
-   * `invalid_argument` unless `data` is an array of numbers, `disposed`
+   * `invalid_argument` unless `data` is an array of numbers, `out_of_memory`, `disposed`
    */
   set(data: ArrayLike<number>): void;
   /** Releases the memory. Calling it again does nothing. */
@@ -86,7 +86,10 @@ export type ArrayInput = NdArray | Tensor;
 
 /** The tensor that a result is written to. The call then copies and returns nothing. */
 export interface Destination {
-  /** A tensor of the shape of the result. x itself is allowed. */
+  /**
+   * A tensor of the shape of the result. It may be x itself, except in `linear` and in the `forward` of a {@link LinearLayer}; other
+   * inputs it may not be.
+   */
   out: Tensor;
 }
 

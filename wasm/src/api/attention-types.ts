@@ -131,12 +131,13 @@ export interface KvCache {
    */
   append(keys: ArrayInput, values: ArrayInput): void;
   /**
-   * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit.
+   * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit as they were appended or, in another format than `'f32'`, as they
+   * were rounded.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   keys(): OwnedArray<Shape4>;
   /**
-   * A copy of the values in the cache, [B, Hkv, length, dV], bit for bit.
+   * A copy of the values in the cache, [B, Hkv, length, dV], likewise.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   values(): OwnedArray<Shape4>;
@@ -162,7 +163,7 @@ export interface RotaryOptions {
   base?: number | undefined;
   /** r, even: the first r of the d dimensions are rotated, the others are copied. Default d. */
   rotaryDim?: number | undefined;
-  /** Pairs (2i, 2i+1) as RoFormer; otherwise (i, i + rotaryDim/2) as GPT-NeoX and Llama. Default false. */
+  /** true: pairs (2i, 2i + 1), as RoFormer; false, the default: pairs (i, i + rotaryDim / 2), as GPT-NeoX and Llama. */
   interleaved?: boolean | undefined;
   /**
    * Stretches positions beyond the trained length. With w_i = base^(-2i/r):

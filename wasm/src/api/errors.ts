@@ -5,11 +5,12 @@
  * - `shape_mismatch`: an array whose rank or extents do not fit
  * - `out_of_range`: a number outside the range it may take
  * - `out_of_memory`: memory could not be allocated; nothing was changed
- * - `busy`: a session that a generation is using, or a generation that a loop has
- * - `disposed`: the engine, tensor, cache, layer or block was given back before
+ * - `busy`: a session that a generation is using, tokens that another loop reads, or a trainer in a worker whose run goes on
+ * - `disposed`: the engine was disposed before, or the tensor, cache, layer, model, session or trainer
  * - `unsupported`: this build or this machine cannot do it
  * - `thread_lost`: a thread ended during the call; its result is incomplete
- * - `load_failed`: the .wasm could not be loaded, is something else, or is of another version
+ * - `load_failed`: the .wasm could not be loaded, is something else, or is of another version; a worker could not be started, or has
+ *   ended; a file of a model could not be read
  */
 export type QkvErrorCode =
   | 'invalid_argument'

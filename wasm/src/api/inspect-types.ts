@@ -245,7 +245,9 @@ export interface HeadScores {
 export interface HeadScoresOptions {
   /** The tokens, at least 2. Default: the token with which the tokenizer begins a text, if any, and random tokens twice. */
   text?: string | ArrayLike<number> | undefined;
-  /** How many random tokens, each another as far as the vocabulary goes. Default 32, or as many as maxLength has room for. */
+  /**
+   * How many random tokens, no two of them alike as far as the vocabulary allows. Default 32, or as many as maxLength has room for.
+   */
   tokens?: number | undefined;
   /** Of the random tokens, 0 to 2^32 - 1. Default 0. */
   seed?: number | undefined;
@@ -263,7 +265,7 @@ export interface NormWeightsOptions<InSession = unknown> {
 
 /** Options of {@link LanguageModelMicroscope.lens}. */
 export interface LensOptions<InSession = unknown> {
-  /** How many tokens to tell, 1 to 64 and at most the vocabulary. Default 5, or the vocabulary. */
+  /** How many tokens to return, 1 to 64 and at most the vocabulary. Default 5, or the vocabulary if it is smaller. */
   top?: number | undefined;
   /** Counted from 0, each once. Default all. */
   layers?: readonly number[] | undefined;

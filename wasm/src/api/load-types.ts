@@ -59,8 +59,8 @@ export interface HubOptions {
 
 /**
  * Headers of requests: for the addresses that were given, or of the address of a request. What a server redirects to another origin
- * goes there without them; a function is asked again, for the new address. Browsers do not tell where they are redirected to. There
- * `Authorization` stays behind, which they see to, and with other headers a redirect is an error.
+ * goes there without them; a function is asked again, for the new address. Browsers do not say where a
+ * redirect leads: they drop `Authorization` themselves where it leads to another origin, and with other headers a redirect is an error.
  */
 export type RequestHeaders =
   | Readonly<Record<string, string>>
@@ -83,7 +83,7 @@ export interface FetchInit {
   cache?: 'no-store';
 }
 
-/** How files are asked of servers. */
+/** How files are requested from servers. */
 export interface FetchOptions {
   /** Headers of the requests for the files of `source`. */
   headers?: RequestHeaders | undefined;
@@ -115,8 +115,8 @@ export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'>, FetchOpti
   /** Called as bytes of weights arrive. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * The SHA-256 that weights must have, in hexadecimal: of the one file, or by the names of files. What a hub tells of its files is
-   * checked without.
+   * The SHA-256 that weights must have, in hexadecimal: of the one file, or by the names of files. The hashes that a hub
+   * states for its files are checked without it.
    */
   sha256?: string | Readonly<Record<string, string>> | undefined;
   /** Where files of servers are kept: a `modelCache` of `qkv/models`, or its options. Default nowhere. */
@@ -156,7 +156,7 @@ export interface ModelCacheOptions {
 export interface KeptFile {
   /** Where it is from. */
   address: string;
-  /** Bytes of the file; undefined as long as no server has told. */
+  /** Bytes of the file; undefined until a server has said how many. */
   size: number | undefined;
   /** Bytes of it that are kept. */
   kept: number;

@@ -41,8 +41,8 @@ export interface ModelRotary extends Pick<RotaryOptions, 'base' | 'rotaryDim' | 
 }
 
 /**
- * What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. Trainers take what says so
- * at its default alone.
+ * What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. Trainers refuse another value than
+ * the default of a field that says "the default for trainers".
  */
 export interface LanguageModelConfig {
   /** 'gpt2', 'llama' and so on: what a file says, and nothing depends on it. Default ''. */

@@ -70,7 +70,7 @@ export interface Tokenizer {
   encode(text: string): ArrayLike<number>;
   /**
    * As `encode`, but texts of control tokens, as `<|im_end|>`, are plain text: for what users write. Tokens that a file calls user-defined
-   * are text, and stay. Tokenizers out of files have it; the option `plain` asks for it.
+   * are text, and stay. Tokenizers out of files have it; the option `plain` needs it.
    */
   encodePlain?(text: string): ArrayLike<number>;
   /**
@@ -97,7 +97,7 @@ export interface Tokenizer {
   /**
    * The tokens of two texts together, as a model was trained to compare them, and the segment of each token. With `most` the longer one
    * loses its last tokens until no more than so many are left. A tokenizer.json with a template of pairs has it, and GGUF files of encoders; `score`
-   * asks for it.
+   * needs it for pairs.
    */
   encodePair?(first: string, second: string, most?: number): TokenPair;
   /** The token that stands for one that is to be filled in, as [MASK]. Tokenizers out of files have it where there is one. */
@@ -170,7 +170,7 @@ export interface CreateOptions {
   tokenizer?: Tokenizer | undefined;
 }
 
-/** What to keep of a pass, beside logits, all of it as the core computed it. What is not asked for costs nothing. */
+/** What to return of a pass besides logits, all of it as the core computed it. Options that are left out cost nothing. */
 export interface Inspect {
   /** Layers to read, counted from 0, each once. Default all. */
   layers?: readonly number[] | undefined;
@@ -195,7 +195,10 @@ export interface Inspect {
 
 /** What a model answers. */
 export interface ModelOutput {
-  /** Of the token after each, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. An encoder without a head has none. */
+  /**
+   * Logits of what follows each token (of what stands there, in an encoder), [batch, T, vocabulary], or [batch, 1, vocabulary] with
+   * `rows: 'last'`. An encoder without a head has none.
+   */
   logits?: OwnedArray<Shape3>;
   /** The stream after the last norm, [batch, T, dModel] or [batch, 1, dModel]: of a model without a head, or with `hidden: true`. */
   hidden?: OwnedArray<Shape3>;
@@ -254,7 +257,7 @@ export type OutputOf<Options, Head extends boolean = true> = Options extends unk
     >
   : never;
 
-/** What {@link LanguageModel.generate} tells with options of this type. */
+/** A token that {@link LanguageModel.generate} yields for options of this type. */
 export type TokenOf<Options> = Options extends unknown
   ? Shown<
       With<
@@ -339,7 +342,7 @@ export interface Scores extends OwnedArray<readonly [texts: number, classes: num
 
 /** Options of {@link LanguageModel.fillMask}. */
 export interface FillMaskOptions {
-  /** How many tokens to tell, 1 to 64 and at most the vocabulary. Default 5, or the vocabulary. */
+  /** How many tokens to return, 1 to 64 and at most the vocabulary. Default 5, or the vocabulary if it is smaller. */
   top?: number | undefined;
   /** The token that stands for one to be filled in. Default `mask` of the tokenizer. */
   mask?: number | undefined;
@@ -469,7 +472,7 @@ export interface GenerateOptions extends Pick<
    * become that are chosen; when nothing can follow, generation ends with `'stop'`. It needs a tokenizer with `bytesOf`.
    */
   constraint?: Constraint | undefined;
-  /** How many of the likeliest tokens are told with each token, by the logits themselves: at most 1000. Default 0. */
+  /** How many of the likeliest tokens come with each token, by the logits themselves: at most 1000 and the vocabulary. Default 0. */
   topLogprobs?: number | undefined;
   /**
    * The same seed gives the same tokens on every engine (deterministic builds). Default: drawn for each call, whose result has it as
@@ -479,12 +482,12 @@ export interface GenerateOptions extends Pick<
   /** Texts that end it, also across tokens; they are not part of any token's `text`. */
   stop?: readonly string[] | undefined;
   /**
-   * Tokens that end it. The one that does is told, without text of its own, counts towards `maxTokens` and is read into the
+   * Tokens that end it. The one that does is yielded, without text of its own, counts towards `maxTokens` and is read into the
    * session. Default: those that the model's file names.
    */
   stopTokens?: readonly number[] | undefined;
   /**
-   * Where to go on; afterwards it holds the prompt and every token that was told, as far as there is room. If it holds tokens
+   * Where to go on; afterwards it holds the prompt and every token that was yielded, as far as there is room. If it holds tokens
    * when the loop begins, a text is read without the token `begin` of the tokenizer. Until the loop ends nothing else may use it.
    */
   session?: Session | undefined;
@@ -573,7 +576,7 @@ export interface EncodeOptions {
 
 /**
  * A language model. `Head` is whether it has a head and answers with logits, as all do but encoders: {@link create} sees it in
- * its config, {@link load} is told.
+ * its config, for {@link load} it is a type argument.
  */
 export interface LanguageModel<
   Head extends boolean = true,
@@ -592,7 +595,7 @@ export interface LanguageModel<
   readonly chatTemplates?: ChatTemplates | undefined;
   /**
    * What `embed` does by default: as the files say, else `'mean'`. Undefined where they say that there is no vector of a text, or
-   * only a score: then `embed` wants to be told.
+   * only a score: `embed` then needs the option `pooling`.
    */
   readonly pooling?: 'mean' | 'cls' | 'last' | undefined;
   /** Arrays of the files that the model leaves out: of heads for other tasks, such as `cls`, `score` or `pooler`. */
@@ -633,7 +636,7 @@ export interface LanguageModel<
    *
    * @throws {@link QkvError} at once for options that make no sense, a text without a tokenizer, and a session that is `busy`; the iteration
    * is rejected with `out_of_memory`, `busy`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal.
-   * Before the first token a session is then as it was, and later holds what was told
+   * Before the first token a session is then as it was, and later holds what was yielded
    */
   generate<O extends Passing<O, GenerateOptions> = GenerateOptions>(
     prompt: string | ArrayLike<number>,

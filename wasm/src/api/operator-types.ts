@@ -16,7 +16,7 @@ export interface RmsNormOptions {
   gamma?: Float32Array | undefined;
   /** First normalised axis; a negative axis counts from the end. Default -1. */
   axis?: number | undefined;
-  /** Added to the variance. Finite, >= 0. Default 1e-5. */
+  /** Added to the variance or, by `rmsNorm`, to the mean of the squares. Finite, >= 0. Default 1e-5. */
   epsilon?: number | undefined;
 }
 

@@ -3,7 +3,7 @@
 import type { Shape3, Shape4 } from './option-types.js';
 import type { OwnedArray } from './types.js';
 
-/** What was read of a layer. Tk is the tokens that the session then holds, or T without one; rows are T where no others were asked for. */
+/** What was read of a layer. Tk is the tokens that the session then holds, or T without one; rows are those of the option `rows`, or T. */
 export interface LayerReadings {
   /** [batch, numHeads, rows, Tk] */
   weights?: OwnedArray<Shape4>;

@@ -7,7 +7,7 @@ export interface SamplingOptions {
   temperature?: number | undefined;
   /** Only so many of the likeliest tokens stay; 0, the default, for all. */
   topK?: number | undefined;
-  /** Only the likeliest tokens stay whose probabilities before each add up to less. In (0, 1]; default 1. */
+  /** A token stays only if the probabilities of all likelier ones add up to less than this (nucleus sampling). In (0, 1]; default 1. */
   topP?: number | undefined;
   /** Only tokens stay that are at least so likely, compared with the likeliest. In [0, 1]; default 0. */
   minP?: number | undefined;
@@ -30,7 +30,7 @@ export interface SamplingOptions {
    * Default all.
    */
   allowed?: Uint32Array | undefined;
-  /** How many of the likeliest tokens to tell. Default 0. */
+  /** How many of the likeliest tokens to return besides, at most the vocabulary. Default 0. */
   topLogprobs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface SampledToken extends TokenProbability {
   topLogprobs?: readonly TokenProbability[];
 }
 
-/** What {@link sample} tells with options of this type: `topLogprobs` is there if a number of them is asked for. */
+/** What {@link sample} returns for options of this type: `topLogprobs` is there if a number of them is asked for. */
 export type SampledOf<Options> = Options extends unknown
   ? Shown<
       With<

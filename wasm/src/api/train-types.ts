@@ -270,8 +270,8 @@ export interface TrainQkv extends Qkv {
   activationBackward(dOutput: ArrayInput, x: ArrayInput, kind: ActivationKind): OwnedArray;
 
   /**
-   * The gradients of the gate f(x) y of a feed-forward layer (Shazeer 2020), f = silu for `'swiglu'` and the exact gelu
-   * for `'geglu'`:
+   * The gradients of the gate f(x) y of a feed-forward layer (Shazeer 2020), f = silu for `'swiglu'`, the exact gelu
+   * for `'geglu'` and its tanh form for `'geglu_tanh'`:
    *
    *     dx = dY y f'(x),   dy = dY f(x)
    *

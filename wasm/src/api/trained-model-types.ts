@@ -7,7 +7,7 @@ import type { OwnedArray } from './types.js';
 export type { Passing } from './option-types.js';
 export type { LayerReadings } from './reading-types.js';
 
-/** What to read of a pass of a {@link TrainedModel} besides logits; what is not asked for costs nothing. */
+/** What to return of a pass of a {@link TrainedModel} besides logits. Options that are left out cost nothing. */
 export interface TrainedInspect {
   /** Layers to read, counted from 0. Default all. */
   layers?: readonly number[] | undefined;
@@ -23,7 +23,7 @@ export interface TrainedInspect {
 
 /** What a {@link TrainedModel} answers. */
 export interface TrainedOutput {
-  /** Of the token after each, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. */
+  /** Logits of what follows each token, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. */
   logits: OwnedArray<Shape3>;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;

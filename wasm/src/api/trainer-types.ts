@@ -40,20 +40,31 @@ export interface Seq2SeqConfig {
   score?: 'additive' | 'dot' | undefined;
 }
 
-/** A learning rate that rises linearly to `peak` and falls along half a cosine to `final`, which it keeps. */
+/**
+ * A learning rate that rises linearly to `peak` and falls along half a cosine to `final`, which it keeps. Of step n, counted from 1:
+ *
+ *     peak n / warmup                                                                     for n <= warmup
+ *     final + (peak - final) (1 + cos(pi (min(n, steps) - warmup) / (steps - warmup))) / 2    after that
+ */
 export interface LearningRateSchedule {
   /** The greatest rate. */
   peak: number;
   /** Steps of the rise. */
   warmup: number;
-  /** The step at which it has fallen; 0 means that it stays at the peak. */
+  /** The step at which it has fallen, those of the rise included; up to `warmup`, as with 0, it stays at the peak. */
   steps: number;
   /** Default 0. */
   final?: number | undefined;
 }
 
 /**
- * How a model is trained: AdamW with gradients clipped by their global norm. Its moments become 0 below 2^-120.
+ * How a model is trained: AdamW (Loshchilov & Hutter 2019). In step n, counted from 1, with the betas b1 and b2 and g the gradient
+ * times min(1, clipNorm / (norm + 1e-6)), norm that of all gradients together:
+ *
+ *     m = b1 m + (1 - b1) g,   v = b2 v + (1 - b2) g^2
+ *     w = w (1 - learningRate weightDecay) - learningRate (m / (1 - b1^n)) / (sqrt(v / (1 - b2^n)) + epsilon)
+ *
+ * Moments below 2^-120 in size become 0.
  */
 export interface TrainerOptions {
   /**
@@ -139,7 +150,8 @@ export interface LanguageModelTrainers {
    * What trains a model further of which `save` made a file: the config is in it, and the state of the optimizer if it was asked for.
    *
    * @throws {@link QkvError} `invalid_argument` for what is no such file, also for adapters, which `load` of a trainer of adapters takes,
-   * and for files of `qkv/models`, which `load` of that and `from` take; `shape_mismatch`, `out_of_range`, `out_of_memory`
+   * and for files of `qkv/models`, which `load` of that and `from` take; `shape_mismatch`, `out_of_range`, `unsupported`,
+   * `out_of_memory`, `disposed`
    */
   fromFile(bytes: Uint8Array, options?: TrainerOptions): Trainer<TrainedModel>;
 }
@@ -197,11 +209,11 @@ export interface StepResult extends EvaluationResult {
 export interface Parameters {
   /** In the order of the file that `save` makes. */
   readonly names: readonly string[];
-  /** A copy. */
+  /** A copy. @throws {@link QkvError} `invalid_argument` for a name of none, `out_of_memory`, `disposed` */
   value(name: string): OwnedArray;
-  /** A copy of the gradient of the last step or `differentiate()`, before clipping; zeros before the first. */
+  /** A copy of the gradient of the last step or `differentiate()`, before clipping; zeros before the first. @throws as `value` */
   gradient(name: string): OwnedArray;
-  /** Copies numbers in, of the array's own shape. */
+  /** Copies numbers in, of the array's own shape. @throws as `value`, {@link QkvError} `shape_mismatch` for another shape */
   set(name: string, value: { data: Float32Array; shape: readonly number[] }): void;
 }
 
@@ -263,7 +275,12 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
   differentiate(batch: Given): EvaluationResult;
   /** The arrays by name. @throws {@link QkvError} `disposed` */
   parameters(): Parameters;
-  /** The weights as a safetensors file, with the config in it. @throws {@link QkvError} `out_of_memory`, `disposed` */
+  /**
+   * The weights as a safetensors file, with the config in it.
+   *
+   * @throws {@link QkvError} `invalid_argument` (also for `merged` without adapters or with `optimizer`, and for numbers that `'int8'` has no
+   * scale for), `out_of_memory`, `disposed`
+   */
   save(options?: SaveOptions): ReturnType<Uint8Array['slice']>;
   /**
    * Adapters as the two files of PEFT (Hugging Face): its names of modules, by the family of the model, and numbers in float32. Other programs

@@ -47,7 +47,8 @@ export type { DidYouMean, Shape3, Shape4 } from './option-types.js';
 /**
  * An engine: one WebAssembly instance. Get it from {@link init}. Once it is disposed, every function but
  * `dispose()` throws a {@link QkvError} `disposed`; where memory runs out, `out_of_memory`, and the engine
- * stays usable.
+ * stays usable. With several threads a call throws `thread_lost` if one of them ends during it: what the call wrote to `out` is then
+ * incomplete, a cache keeps its length, and the call may be made again.
  */
 export interface Qkv {
   /** Build information. */
@@ -111,7 +112,7 @@ export interface Qkv {
 
   /**
    * A cache for at most `capacity` tokens. Its memory grows with the tokens that it holds, at most twofold each time and up to
-   * 4 B Hkv capacity (dK + dV) bytes, or half of it, dV and capacity rounded up to whole panels.
+   * 4 B Hkv capacity (dK + dV) bytes, or what `format` leaves of that, dV and capacity rounded up to whole panels of the kernels.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
   kvCache(options: {

@@ -12,7 +12,7 @@ export interface CallOptions {
    * Cancels the call: it is rejected at once with the signal's reason. A call that has not begun never begins.
    * The worker finishes a running call and drops its result, but tokens appended to a cache and numbers
    * written to `out` stay. A load ends in the worker, too. A generation ends with the next token, or the next 240 tokens of its
-   * prompt: a token that came before the abort is still told, because the session holds it.
+   * prompt: a token that came before the abort is still yielded, because the session holds it.
    */
   signal?: WebSignal | undefined;
   /**

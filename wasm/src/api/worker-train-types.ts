@@ -65,9 +65,9 @@ export type BatchSource<Given> =
 /** Options of {@link AsyncTrainer.run}. */
 export interface RunOptions<Given> {
   /**
-   * An array is sent to the worker once, and used again from its start whenever it has ended. Anything else is asked on this
-   * thread, at most four batches before the worker needs them: an iterable, until it ends, or a function of the number of the
-   * step, counted as `steps` of the trainer, until it returns undefined.
+   * An array is sent to the worker once, and used again from its start whenever it has ended. From an iterable or a function each batch
+   * is taken on this thread, at most four before the worker needs them: until the iterable ends, or the function returns undefined, which
+   * is called with the number of the step, counted as `steps` of the trainer. What an iterable throws when the run ends it is ignored.
    */
   batches: BatchSource<Given>;
   /** Steps of this run, at least 1. Default: until the batches end or the signal aborts; an array never ends. */

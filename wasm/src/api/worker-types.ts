@@ -146,12 +146,13 @@ export interface AsyncKvCache extends InWorkerHandle {
    */
   append(keys: AsyncArrayInput, values: AsyncArrayInput, options?: CallOptions): Promise<void>;
   /**
-   * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit.
+   * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit as they were appended or, in another format than `'f32'`, as they
+   * were rounded.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   keys(options?: CallOptions): Promise<OwnedArray<Shape4>>;
   /**
-   * A copy of the values in the cache, [B, Hkv, length, dV], bit for bit.
+   * A copy of the values in the cache, [B, Hkv, length, dV], likewise.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   values(options?: CallOptions): Promise<OwnedArray<Shape4>>;
@@ -226,7 +227,7 @@ export type AsyncOptions<
 
 /** The tensor that a result is written to. The call then returns nothing. */
 export interface AsyncDestination {
-  /** A tensor of the shape of the result. x itself is allowed. */
+  /** A tensor of the shape of the result, which may be x itself where `out` of `qkv` may. */
   out: AsyncTensor;
 }
 
