@@ -28,6 +28,13 @@ test('the prompt is that of this thread, and so are tokens and texts', async () 
   const jinja = { jinja: Template };
   const expected = await local.chatPrompt(messages, jinja);
   assert.deepEqual(await remote.chatPrompt(messages, jinja), expected);
+  // Options may be inherited, here as there.
+  const own = { jinja: Template, template: '{{ messages[0].content }}' };
+  const inherited = Object.create(own);
+  assert.deepEqual(await remote.chatPrompt(messages, inherited), await local.chatPrompt(messages, inherited)); // prettier-ignore
+  assert.equal((await remote.chatPrompt(messages, inherited)).text, messages[0].content);
+  const fn = 'LanguageModel.chatPrompt';
+  await expectRejects(remote.chatPrompt(messages, null), fn, 'invalid_argument', 'options is null');
   assert.deepEqual(await remote.encode('a<s>', { plain: true }), local.encode('a<s>', { plain: true })); // prettier-ignore
   assert.equal(await remote.decode(expected.ids), local.decode(expected.ids));
 });

@@ -270,6 +270,18 @@ test('worker: a file with a tokenizer goes on in a worker, bit for bit', async (
   const plain = await engine.languageModel(config, how);
   await plain.load(file);
   await expectAlike(plain.save({ optimizer: true, tokenizer }), file);
+  // Options may be inherited, beside a tokenizer too.
+  const inherited = Object.create({ optimizer: true, format: 'bf16', tokenizer });
+  await expectAlike(far.save(inherited), near.save(inherited));
+  const wrong = {
+    toJSON() {
+      throw new Error('not today');
+    },
+  };
+  await expectRejects(
+    plain.save({ tokenizer: wrong }),
+    ...['Trainer.save', 'invalid_argument', 'tokenizer cannot be read (Error: not today)'],
+  );
   await expectRejects(engine.languageModel.fromFile(Uint8Array.of(1)), 'languageModel.fromFile', 'invalid_argument', 'bytes are 1'); // prettier-ignore
   await Promise.all([far.dispose(), plain.dispose()]);
   near.dispose();

@@ -58,7 +58,14 @@ import type {
   ModelSource,
 } from '../../api/worker-types.js';
 import { revived } from '../../arguments/activations.js';
-import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
+import {
+  copiedOptions,
+  describe,
+  isRecord,
+  listOf,
+  reading,
+  tagOf,
+} from '../../arguments/values.js';
 import {
   drawnSeed,
   type Ending,
@@ -416,8 +423,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   async #prompt(
     fn: string,
     messages: readonly ChatMessage[],
-    { signal, transfer, ...options }: ChatPromptOptions & CallOptions,
+    given: ChatPromptOptions & CallOptions,
   ): Promise<ChatPrompt> {
+    const { signal, transfer, ...options } = copyOf(fn, given);
     const written = chatText(fn, this.chatTemplates, messages, options);
     const { text, escape } = written;
     const ids = await this.encode(text, {
@@ -449,12 +457,8 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   }
 }
 
-/** What an object has now, inherited fields too, as messages.ts sends them. */
-const fieldsIn = <T extends object>(value: T): T => Object.fromEntries(fieldsOf(value)) as T;
-
-/** Options as they are now, of which some stay here. As takeOptions() does there: of a Map no field would be sent. */
-const copyOf = <T extends object>(fn: string, options: T): T =>
-  readOptions(fn, 'options', options, fieldsIn);
+/** Options as they are now, of which some stay here. */
+const copyOf = <T extends object>(fn: string, options: T): T => copiedOptions(fn, options) as T;
 
 /** What takes long tells how far it is, and ends in the worker when it is aborted. */
 function stoppedAt(fn: string, onProgress: unknown): Manner {
@@ -490,7 +494,8 @@ function sentSource(source: unknown): unknown {
   if (typeof source === 'string' || tagOf(source) === 'URL') return { weights: sendable(source) };
   if (!isRecord(source)) return source;
   return reading('loadModel', 'source', () => {
-    const { weights, ...rest } = fieldsIn(source);
+    // What it has now, inherited fields too, as messages.ts sends them.
+    const { weights, ...rest } = Object.fromEntries(fieldsOf(source));
     const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
     for (const name of besides) {
       if (rest[name] !== undefined) rest[name] = sendable(rest[name]);

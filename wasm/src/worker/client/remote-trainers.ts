@@ -37,7 +37,14 @@ import type { OwnedArray, OwnedNumbers } from '../../api/types.js';
 import { ReadActivations } from '../../arguments/activations.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
-import { describe, isRecord, listOf, takeOptions } from '../../arguments/values.js';
+import {
+  copiedOptions,
+  describe,
+  isRecord,
+  listOf,
+  reading,
+  takeOptions,
+} from '../../arguments/values.js';
 import type { RunProgress, SentHandle } from '../protocol/messages.js';
 import { Feeding, sourceOf } from './feeding.js';
 import { type Caller, Remote } from './handles.js';
@@ -202,12 +209,17 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
     };
   }
 
-  save(options?: SaveOptions & CallOptions): Promise<ReturnType<Uint8Array['slice']>> {
+  async save(options: SaveOptions & CallOptions = {}): Promise<ReturnType<Uint8Array['slice']>> {
     const fn = 'Trainer.save';
+    const sent = copiedOptions(fn, options);
+    const { tokenizer } = sent as { tokenizer?: Partial<Tokenizer> };
     // A tokenizer has functions, which no message takes, but for what it is made of.
-    const tokenizer = options?.tokenizer as Partial<Tokenizer> | undefined;
-    const isSaid = isRecord(tokenizer) && typeof tokenizer.toJSON === 'function';
-    const sent = isSaid ? { ...options, tokenizer: tokenizer.toJSON?.() } : options;
+    const made = reading(fn, 'tokenizer', () =>
+      isRecord(tokenizer) && typeof tokenizer.toJSON === 'function'
+        ? tokenizer.toJSON()
+        : tokenizer,
+    );
+    if (made !== undefined) sent['tokenizer'] = made;
     return this.call(fn, 'save', ['options'], [sent]);
   }
 
