@@ -21,6 +21,19 @@ describe('worker: a process', () => {
     assert.deepEqual(await runNode([], script), { code: 0, stdout: '1\n', stderr: '' });
   });
 
+  test('does without a FinalizationRegistry, as hosts that hide the collector', async () => {
+    const script = `
+      delete globalThis.FinalizationRegistry;
+      const { init } = await import('qkv/worker');
+      const engine = await init();
+      const tensor = await engine.tensor([2], [1, 2]);
+      const { data } = await engine.softmax(tensor);
+      await tensor.dispose();
+      await engine.dispose();
+      console.log(data.length);`;
+    assert.deepEqual(await runNode([], script), { code: 0, stdout: '2\n', stderr: '' });
+  });
+
   test('waits for init()', async () => {
     const script = "import { init } from 'qkv/worker'; init().then(() => console.log(1));";
     assert.equal((await runNode([], script)).stdout, '1\n');

@@ -26,17 +26,16 @@ import type { Answer, SentHandle } from '../protocol/messages.js';
 import type { Maker } from '../protocol/methods.js';
 
 /** Symbol.asyncDispose, also where the engine does not have it yet. */
-const asyncDispose: typeof Symbol.asyncDispose =
+export const asyncDispose: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose);
 
-export { asyncDispose };
-
-/** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
-const forgotten = new FinalizationRegistry<{ ref: HandleRef; all: Set<HandleRef> }>(
-  ({ ref, all }) => {
+/** The net, not the plan: frees what was dropped without dispose(), when the collector notices. As in memory/handle.ts not all have it. */
+const { FinalizationRegistry: Registry } = globalThis as Partial<typeof globalThis>;
+const forgotten =
+  Registry &&
+  new Registry<{ ref: HandleRef; all: Set<HandleRef> }>(({ ref, all }) => {
     if (all.delete(ref)) void ref.lane.discard(ref.id);
-  },
-);
+  });
 
 /** A method, of a handle if there is a target. */
 export interface Method {
@@ -85,7 +84,7 @@ export abstract class Remote {
     this.#id = id;
     this.#ref = { lane, id };
     caller.refs.add(this.#ref);
-    forgotten.register(this, { ref: this.#ref, all: caller.refs }, this);
+    forgotten?.register(this, { ref: this.#ref, all: caller.refs }, this);
   }
 
   get worker(): number {
@@ -120,7 +119,7 @@ export abstract class Remote {
 
   dispose(): Promise<void> {
     if (!this.#gone) {
-      forgotten.unregister(this);
+      forgotten?.unregister(this);
       // Not a second time after the engine.
       const isLive = this.#caller.refs.delete(this.#ref);
       this.#gone = isLive ? this.#lane.discard(this.#id, this.leaves) : Promise.resolve();

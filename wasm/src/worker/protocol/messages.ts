@@ -57,7 +57,7 @@ export interface SentHandle {
   readonly capacity?: number;
   /** Of models and sessions: fields that do not change. */
   readonly about?: Readonly<Record<string, unknown>>;
-  /** Of sessions: what they hold when they are made. */
+  /** Of sessions: what they hold when they are made. Of trainers: the steps that were made. */
   readonly length?: number;
 }
 
@@ -102,11 +102,13 @@ export const isOurs = (message: unknown): message is { readonly [key]: string } 
 export const isMark = (value: unknown): value is HandleMark =>
   isRecord(value) && typeof value[handleKey] === 'number';
 
+/** What a `leaf` of `rebuild` returns for what it does not want. */
+export const descend = Symbol('descend');
+
 /**
  * A copy with `leaf(value, path, depth)` for everything that is no plain object or array, and for objects that `leaf`
  * wants: those for which it returns anything but `descend`.
  */
-export const descend = Symbol('descend');
 export function rebuild(
   value: unknown,
   path: string,
