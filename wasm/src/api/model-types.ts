@@ -644,7 +644,7 @@ export interface LanguageModel<
   ): Generation<TokenOf<O>>;
   /**
    * Tokens that follow each of several prompts, side by side: every pass reads the weights once for all of them. Each generation has the tokens
-   * that `generate` has with its seed; the seeds follow the first one. A round has a token of each generation that has not ended.
+   * that `generate` has with its seed: that of prompt i is the first seed + i, 0 after 2^53 - 1. A round has a token of each generation that has not ended.
    *
    * @throws {@link QkvError} as `generate`
    */

@@ -11,14 +11,14 @@ export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export type * from '../api/constraint-types.js';
 
 /**
- * Texts that a regular expression takes from their begin to their end, whether or not it has `^` and `$` there. A text is read as
- * with the flag `u`, letter by letter, unless the expression has the flag `v`; so is a RegExp without either. The flags `i` and `s`
- * are obeyed, and `g`, `y` and `d` say nothing about texts.
+ * Texts that a regular expression matches from beginning to end, whether or not it has `^` and `$` there. It is read with the flag `u`,
+ * by code points, unless it has the flag `v`; so is a RegExp without either. The flags `i` and `s` are obeyed; `g`, `y` and `d`, which do
+ * not change which texts match, are ignored.
  *
  * Not everything of the syntax describes the texts alone: lookahead, lookbehind, references to groups, `\b` and `\B` are refused, and so
  * is the flag `m` beside `^` or `$`.
  *
- * @throws {@link QkvError} `invalid_argument` for what is no pattern, or takes no text; `unsupported` names what cannot be followed, and its
+ * @throws {@link QkvError} `invalid_argument` for what is no pattern, or matches no text; `unsupported` names what cannot be followed, and its
  * position, or says that the automaton would have more than 100,000 states
  */
 export const regularExpression = (pattern: string | RegExp): Constraint =>

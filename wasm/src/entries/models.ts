@@ -77,7 +77,7 @@ function instanceOf(fn: string, engine: unknown): Instance {
 export function create<Head extends boolean | undefined = undefined>(
   engine: Qkv,
   config: LanguageModelConfig & {
-    /** Whether the compiler knows that there are logits. */
+    /** As in {@link LanguageModelConfig}. With `false` the model has no logits for the compiler either. */
     head?: Head;
   },
   weights: Readonly<Record<string, NdArray>>,
@@ -89,11 +89,11 @@ export function create<Head extends boolean | undefined = undefined>(
 
 /**
  * Loads a model from its files, which are read once from front to back: besides the weights themselves, a few MB are taken.
- * Files of strangers are refused where they lie; they have at most 4096 layers (SECURITY.md has all limits). An address alone is
- * `{ weights: address }`; of `hub:owner/name` all files are found.
+ * A file is trusted in nothing: one that contradicts itself, or has more than 4096 layers, is refused (SECURITY.md has all limits). A
+ * text is short for `{ weights: text }`: an address, or `hub:owner/name`, of which all files are found.
  *
- * The compiler takes it that the model has a head and answers with logits. Of an encoder without one, `load<false>(…)` says that
- * there is `hidden` in their place.
+ * For the compiler the model has a head and answers with logits. `load<false>(…)` is for an encoder without one, which answers with
+ * `hidden` in their place.
  *
  * @throws {@link QkvError} `unsupported` names the family, tensor or type; `invalid_argument` what is wrong with the file, config or an
  * argument; `load_failed` what could not be read; `out_of_range`, `out_of_memory`, `disposed`; the reason of the signal.
@@ -132,7 +132,12 @@ export function sample<O extends Only<O, SamplingOptions> = SamplingOptions>(
  */
 export const modelCache = (options?: ModelCacheOptions): ModelCache => caching.modelCache(options);
 
-/** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
+/**
+ * A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. Special tokens
+ * have no text, and what that package throws is thrown.
+ *
+ * @throws {@link QkvError} `invalid_argument` for what has no `encode` and `decode`
+ */
 export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>
   huggingFace.huggingFaceTokenizer(tokenizer);
 
@@ -154,9 +159,9 @@ export const llama2cTokenizer = (bytes: ArrayBuffer | Uint8Array): Tokenizer =>
   llama2c.llama2cTokenizer(bytes);
 
 /**
- * Each of these letters is a token, by its place.
+ * A tokenizer whose token i is the i-th of these letters (code points), counted from 0.
  *
- * @throws {@link QkvError} `invalid_argument` for what is no letter, for a duplicate, and when a text has another
+ * @throws {@link QkvError} `invalid_argument` for what is no letter and for a duplicate; its `encode` for a text with another letter
  */
 export const charactersTokenizer = (characters: readonly string[]): Tokenizer =>
   charactersOf(characters);
@@ -176,7 +181,7 @@ export const cosineSimilarity = (
 /**
  * The vectors, of [n, d], that are nearest to a query by the cosine of the angle, the nearest first and of equal ones the first.
  *
- * @param k - most of them. Default 10
+ * @param k - how many at most. Default 10
  * @throws {@link QkvError} as {@link cosineSimilarity}, `out_of_range` for k below 1
  */
 export const nearest = (
