@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
-import { filled, random, randomArray } from '../../support/js/arrays.js';
-import { expectClose, expectSame } from '../../support/js/check.js';
+import { filled, random, randomArray, zeros } from '../../support/js/arrays.js';
+import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
 import * as oracle from '../../support/js/train-oracle.js';
 
 const engine = await init();
@@ -107,6 +107,11 @@ describe('alibiSlopes, t5RelativeBias, transformerXlBias: relative positions', (
     // Tq - 1 rows are those of no key.
     const none = engine.transformerXlBias(q, randomArray([2, 8], 2), v);
     assert.deepEqual(none.shape, [1, 2, 3, 0]);
+    // r has Tk + Tq - 1 rows without queries, too.
+    const unasked = engine.transformerXlBias(zeros([1, 2, 0, 4]), randomArray([4, 8], 2), v);
+    assert.deepEqual(unasked.shape, [1, 2, 0, 5]);
+    const narrow = () => engine.transformerXlBias(zeros([1, 2, 0, 4]), randomArray([4, 7], 2), v);
+    expectThrows(narrow, 'transformerXlBias', 'shape_mismatch', 'r is [4,7]', '[Tk-1,8]');
   });
 });
 

@@ -64,15 +64,17 @@ export function transformerXlBias(
   if (q.shape.length !== 4) {
     throw new QkvError('shape_mismatch', `${fn}: q is ${shapeText(q.shape)}, expected [B,H,Tq,d]`);
   }
-  const least = Math.max(tq - 1, 0);
-  if (r.shape.length !== 2 || r.shape[1] !== heads * width || rows < least) {
+  // r has Tk + Tq - 1 rows.
+  const tk = rows + 1 - tq;
+  if (r.shape.length !== 2 || r.shape[1] !== heads * width || tk < 0) {
+    const expected = [tq > 0 ? `Tk+${tq - 1}` : 'Tk-1', heads * width];
     throw new QkvError(
       'shape_mismatch',
-      `${fn}: r is ${shapeText(r.shape)}, expected [Tk+${least},${heads * width}] to match q ${shapeText(q.shape)}`,
+      `${fn}: r is ${shapeText(r.shape)}, expected ${shapeText(expected)} to match q ${shapeText(q.shape)}`,
     );
   }
   const v = checkShaped(fn, 'v', givenV, [heads, width]);
   const call = new Call(instance, fn);
   const given = { q: call.input(q), r: call.input(r), v: call.input(v) };
-  return call.result(fn, [batch, heads, tq, rows - least], given);
+  return call.result(fn, [batch, heads, tq, tk], given);
 }
