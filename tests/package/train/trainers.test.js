@@ -210,6 +210,9 @@ describe('languageModel', () => {
       return [-logProbabilities(exact.logits.slice((at - 1) * 12, at * 12))[id]];
     });
     assert.ok(Math.abs(model.loss(ids, { batch: 2 }) - sumOf(costs) / 16) < 1e-5);
+    // As of a model of qkv/models: nothing is known of a first token.
+    const ofFirsts = () => model.loss([1, 2], { batch: 2 });
+    expectThrows(ofFirsts, 'TrainedModel.loss', 'shape_mismatch', 'rows of 1 token');
     trainer.dispose();
   });
 

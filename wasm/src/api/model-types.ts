@@ -681,7 +681,7 @@ export interface LanguageModel<
   encode(text: string, options?: EncodeOptions): Int32Array;
   /** The text of tokens. @throws {@link QkvError} `invalid_argument`, `out_of_range` */
   decode(ids: ArrayLike<number>): string;
-  /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
+  /** Mean negative log-likelihood per token in nats, over all but the first of each row, which has at least 2. @throws as `forward` */
   loss(ids: string | ArrayLike<number>, options?: LossOptions): number;
   /**
    * Sentence vectors, [texts, dModel], in the order of the texts. Texts of about one length are rows of one pass, of at most 512 tokens

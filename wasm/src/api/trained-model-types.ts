@@ -63,6 +63,6 @@ export interface TrainedModel extends LogitModel {
     ids: ArrayLike<number>,
     options?: O,
   ): TrainedOutputOf<O>;
-  /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
+  /** Mean negative log-likelihood per token in nats, over all but the first of each row, which has at least 2. @throws as `forward` */
   loss(ids: ArrayLike<number>, options?: { batch?: number | undefined }): number;
 }

@@ -189,7 +189,7 @@ export type Batch = LanguageBatch | Seq2SeqBatch;
 
 /** How well a model predicts a batch. */
 export interface EvaluationResult {
-  /** Mean cross-entropy in nats over the targets that count; 0 if none does. */
+  /** Mean cross-entropy in nats over the targets that count, of which there is at least one. */
   loss: number;
   /** Part of the targets that are the model's first choice. */
   accuracy: number;
