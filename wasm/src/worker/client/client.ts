@@ -16,7 +16,7 @@ import {
   type Outcome,
   remote,
 } from './handles.js';
-import { loadModel } from './remote-models.js';
+import { loadModel } from './load-model.js';
 import { makeTrainer } from './remote-trainers.js';
 import type { Pool } from './pool.js';
 

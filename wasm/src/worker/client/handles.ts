@@ -278,3 +278,10 @@ export function remote(method: Maker, caller: Caller, lane: Lane, sent: SentHand
 
 export const isCounted = (handle: unknown): handle is Remote & Counted =>
   handle instanceof Remote && 'setLength' in handle;
+
+/** Fields of a handle that do not change, as the worker described them. */
+export function fix(object: object, { about = {} }: SentHandle): void {
+  for (const [name, value] of Object.entries(about)) {
+    Object.defineProperty(object, name, { value: Object.freeze(value), enumerable: true });
+  }
+}

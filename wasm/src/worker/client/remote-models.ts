@@ -1,8 +1,7 @@
-// What stands here for a model that lives in a worker, its sessions, and the tokens that follow.
+// What stands here for a model that lives in a worker.
 
 import { QkvError } from '../../api/errors.js';
 import type { AdapterFiles } from '../../api/adapter-types.js';
-import type { ModelCache } from '../../api/load-types.js';
 import type {
   ChatMessage,
   ChatOptions,
@@ -35,7 +34,6 @@ import type {
   KeptFormat,
 } from '../../api/model-types.js';
 import type {
-  Activations,
   AttributeOptions,
   Attribution,
   Guess,
@@ -54,185 +52,23 @@ import type {
   AsyncSweepOptions,
   CallOptions,
   InWorkerOptions,
-  LoadModelOptions,
-  ModelSource,
 } from '../../api/worker-types.js';
 import { revived } from '../../arguments/activations.js';
-import {
-  copiedOptions,
-  describe,
-  isRecord,
-  listOf,
-  reading,
-  tagOf,
-} from '../../arguments/values.js';
-import {
-  drawnSeed,
-  type Ending,
-  generationOf,
-  generationsOf,
-  seedsFrom,
-} from '../../arguments/generation.js';
+import { copiedOptions, describe, isRecord, listOf } from '../../arguments/values.js';
+import { drawnSeed, generationsOf, seedsFrom } from '../../arguments/generation.js';
 import { chatText, promptWith } from '../../chat/chat-prompt.js';
 import { chatting, splitOptions, withReuse } from '../../chat/chatting.js';
 import { checkSignal } from '../../arguments/signal.js';
-import { wholeAddress } from '../../platform/addresses.js';
-import { type Caller, type Method, Remote } from './handles.js';
-import type { Counted, Lane, Manner } from './lane.js';
-import { fieldsOf, type SentHandle } from '../protocol/messages.js';
-
-/** Fields that do not change. */
-function fix(object: object, { about = {} }: SentHandle): void {
-  for (const [name, value] of Object.entries(about)) {
-    Object.defineProperty(object, name, { value: Object.freeze(value), enumerable: true });
-  }
-}
-
-class RemoteSession extends Remote implements AsyncSession, Counted {
-  declare readonly capacity: number;
-  declare readonly bytes: number;
-  declare readonly activations?: Activations;
-  #length = 0;
-
-  constructor(caller: Caller, lane: Lane, sent: SentHandle) {
-    super(caller, lane, sent.id);
-    const { activations, ...about } = sent.about ?? {};
-    const read = activations as Activations | undefined;
-    fix(this, { ...sent, about: read ? { ...about, ...revived({ activations: read }) } : about });
-    this.#length = sent.length ?? 0;
-  }
-
-  override get kind(): string {
-    return 'session';
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'AsyncSession';
-  }
-
-  setLength(length: number): void {
-    this.#length = length;
-  }
-
-  truncate(length: number, options?: CallOptions): Promise<void> {
-    return this.call('Session.truncate', 'truncate', ['length', 'call'], [length, options]);
-  }
-
-  remove(begin: number, end: number, options?: CallOptions): Promise<void> {
-    const names = ['begin', 'end', 'call'];
-    return this.call('Session.remove', 'remove', names, [begin, end, options]);
-  }
-
-  fork(options?: CallOptions): Promise<AsyncSession> {
-    const method = { fn: 'Session.fork', method: 'fork', names: ['call'] };
-    return this.make(method, [options], (...of) => new RemoteSession(...of));
-  }
-
-  save(options?: CallOptions): Promise<ReturnType<Uint8Array['slice']>> {
-    return this.call('Session.save', 'save', ['call'], [options]);
-  }
-}
-
-class RemoteTokens extends Remote implements Counted {
-  readonly #session: AsyncSession | undefined;
-
-  constructor(caller: Caller, lane: Lane, { id }: SentHandle, session: AsyncSession | undefined) {
-    super(caller, lane, id);
-    this.#session = session;
-  }
-
-  override get kind(): string {
-    return 'generation';
-  }
-
-  protected override get leaves(): readonly Counted[] {
-    return [this];
-  }
-
-  /** So long is the session after each token, and after the last that is read on the way out. */
-  setLength(length: number): void {
-    if (this.#session instanceof RemoteSession) this.#session.setLength(length);
-  }
-
-  async next(signal: AbortSignal | undefined): Promise<IteratorResult<Token>> {
-    const [fn, method, names] = ['LanguageModel.generate', 'next', ['isAborted', 'call']];
-    if (!signal?.aborted) return this.call(fn, method, names, [false, { signal }], stoppable);
-    try {
-      // A generation whose last token has come has ended, and is not aborted any more.
-      return await this.call(fn, method, names, [true]);
-    } catch {
-      throw signal.reason;
-    }
-  }
-}
-
-/** The session of a model holds the token that is chosen, unless the worker stops before: only its answer says which. */
-const stoppable: Manner = { isWithheld: false, onAbort: 'wait' };
-
-/** A generation in the worker. */
-interface Begun {
-  readonly tokens: RemoteTokens;
-  readonly signal: AbortSignal | undefined;
-}
-
-function tokensOf(begun: Promise<Begun>, seed: number): Generation<Token> {
-  const ending: Ending = {};
-  let hasBegun = false;
-  // Once it is known, the worker gets next() at once, before what the caller does next in the session.
-  let known: Begun | undefined;
-  begun.then((value) => (known = value)).catch(() => undefined);
-  async function* tokens(): AsyncGenerator<Token, void, undefined> {
-    hasBegun = true;
-    try {
-      const { tokens, signal } = known ?? (await begun);
-      try {
-        for (;;) {
-          const next = await tokens.next(signal);
-          if (next.done) return;
-          ending.reason = next.value.finishReason;
-          yield revived(next.value);
-        }
-      } finally {
-        await tokens.dispose();
-      }
-    } finally {
-      ending.reason ??= 'aborted';
-    }
-  }
-  const all = tokens();
-  const end = all.return.bind(all);
-  all.return = async (value) => {
-    // What has not begun has no `finally` to come to.
-    if (!hasBegun) await begun.then(({ tokens }) => tokens.dispose()).catch(() => undefined);
-    return end(value);
-  };
-  return generationOf('LanguageModel.generate', all, seed, ending);
-}
-
-/** The tokens of several generations, which the worker has in one. */
-async function* tokensOfAll(
-  begun: Promise<Begun>,
-  reasons: (FinishReason | undefined)[],
-): AsyncGenerator<TokenOfAll, void, undefined> {
-  try {
-    for await (const token of tokensOf(begun, 0)) {
-      const { index, finishReason } = token as TokenOfAll;
-      if (finishReason) reasons[index] = finishReason;
-      yield token as TokenOfAll;
-    }
-  } finally {
-    reasons.forEach((reason, i) => (reasons[i] = reason ?? 'aborted'));
-  }
-}
+import type { SentHandle } from '../protocol/messages.js';
+import { type Caller, fix, Remote } from './handles.js';
+import type { Lane, Manner } from './lane.js';
+import { RemoteSession } from './remote-sessions.js';
+import { type Begun, RemoteTokens, tokensOf, tokensOfAll } from './remote-tokens.js';
 
 /** More prompts than a call has; the other side says so. */
 const mostPrompts = 2 ** 16;
 
-class RemoteModel extends Remote implements AsyncLanguageModel {
+export class RemoteModel extends Remote implements AsyncLanguageModel {
   declare readonly config: Filled<LanguageModelConfig>;
   declare readonly parameterCount: number;
   declare readonly bytes: number;
@@ -458,10 +294,11 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
 }
 
 /** Options as they are now, of which some stay here. */
-const copyOf = <T extends object>(fn: string, options: T): T => copiedOptions(fn, options) as T;
+export const copyOf = <T extends object>(fn: string, options: T): T =>
+  copiedOptions(fn, options) as T;
 
 /** What takes long tells how far it is, and ends in the worker when it is aborted. */
-function stoppedAt(fn: string, onProgress: unknown): Manner {
+export function stoppedAt(fn: string, onProgress: unknown): Manner {
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw new QkvError(
       'invalid_argument',
@@ -469,62 +306,4 @@ function stoppedAt(fn: string, onProgress: unknown): Manner {
     );
   }
   return { onAbort: 'stop', onProgress: onProgress as Manner['onProgress'] };
-}
-
-/** An address as a worker understands it, whose own is another one. */
-function sendable(place: unknown): unknown {
-  if (tagOf(place) === 'ArrayBuffer') return new Uint8Array(place as ArrayBuffer);
-  const isText = typeof place === 'string';
-  if (!isText && tagOf(place) !== 'URL') return place;
-  return isText ? wholeAddress(place) : String(place);
-}
-
-/** More files than a model has; the other side says so. */
-const mostFiles = 2 ** 16;
-
-/** Files beside the weights, each parsed or where it is. */
-const besides = ['config', 'generation', 'pooling', 'tokenizer', 'tokenizerConfig'] as const;
-
-/** A template, or where it is. */
-const sentTemplate = (given: unknown): unknown =>
-  typeof given === 'string' && /\{[{%#]/.test(given) ? given : sendable(given);
-/** The source of a model as it is sent. */
-function sentSource(source: unknown): unknown {
-  // As an object, to which a load() of somebody's may add.
-  if (typeof source === 'string' || tagOf(source) === 'URL') return { weights: sendable(source) };
-  if (!isRecord(source)) return source;
-  return reading('loadModel', 'source', () => {
-    // What it has now, inherited fields too, as messages.ts sends them.
-    const { weights, ...rest } = Object.fromEntries(fieldsOf(source));
-    const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
-    for (const name of besides) {
-      if (rest[name] !== undefined) rest[name] = sendable(rest[name]);
-    }
-    if (rest['chatTemplate'] !== undefined)
-      rest['chatTemplate'] = sentTemplate(rest['chatTemplate']);
-    return { ...rest, weights: places ?? sendable(weights) };
-  });
-}
-
-/** A cache as it is sent: what it was made of, of which the worker makes it again. */
-function sentCache(cache: unknown): unknown {
-  if (tagOf(cache) !== 'ModelCache') return cache;
-  const { name, kind, folder, maxBytes } = cache as ModelCache;
-  return { name, kind, maxBytes, ...(folder !== undefined && { folder }) };
-}
-
-/** Loads a model in a worker. */
-export async function loadModel(
-  caller: Caller,
-  source: ModelSource | string,
-  options: LoadModelOptions = {},
-): Promise<AsyncLanguageModel> {
-  const fn = 'loadModel';
-  const { onProgress, cache, ...given } = copyOf(fn, options);
-  const rest = { ...given, ...(cache !== undefined && { cache: sentCache(cache) }) };
-  const manner = stoppedAt(fn, onProgress);
-  const method: Method = { ...{ fn, method: fn, names: ['source', 'options'] }, manner };
-  const { answer, lane } = await caller.run(method, [sentSource(source), rest]);
-  if (!answer.handle) throw new TypeError('no handle');
-  return new RemoteModel(caller, lane, answer.handle);
 }
