@@ -87,7 +87,7 @@ export type ArrayInput = NdArray | Tensor;
 /** The tensor that a result is written to. The call then copies and returns nothing. */
 export interface Destination {
   /**
-   * A tensor of the shape of the result. It may be x itself, except in `linear` and in the `forward` of a {@link LinearLayer}; other
+   * A tensor of the shape of the result. It may be x itself, except in `linear` and in the `forward` of a `LinearLayer`; other
    * inputs it may not be.
    */
   out: Tensor;
