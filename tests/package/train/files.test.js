@@ -85,6 +85,10 @@ describe('languageModel.fromFile', () => {
       ],
       [changed(file, other({ qkNorm: true })), invalid, 'hold no layers.0.attention.qGamma'],
       [changed(file, { steps: 'x' }), invalid, "hold the steps 'x'"],
+      // To its templates save() may add one.
+      [changed(file, { chatTemplates: '{' }), invalid, 'hold the chatTemplates "{"', 'as JSON'],
+      [changed(file, { chatTemplates: 'null' }), invalid, 'hold the chatTemplates "null"'],
+      [changed(file, { chatTemplates: '[]' }), invalid, 'hold the chatTemplates "[]"'],
     ]) {
       // prettier-ignore
       expectThrows(() => engine.languageModel.fromFile(bytes, how), 'languageModel.fromFile', code, ...says); // prettier-ignore

@@ -4,10 +4,10 @@ import { QkvError } from '../api/errors.js';
 import type { LanguageModelConfig, Trainer, TrainerOptions } from '../api/trainer-types.js';
 import type { TrainedModel } from '../api/trained-model-types.js';
 import { shapeText } from '../arguments/shapes.js';
-import { describe, isRecord } from '../arguments/values.js';
+import { describe, isObject, isRecord } from '../arguments/values.js';
 import { readSafetensors, type StoredArrays } from '../formats/safetensors.js';
 import { type Config, resolveConfig } from '../language/config.js';
-import { savedTextsIn } from '../language/saved-texts.js';
+import { type SavedTexts, savedTextsIn } from '../language/saved-texts.js';
 import type { Instance } from '../memory/instance.js';
 import { fill } from './checkpoint.js';
 import { created, identityOf, trainerOf } from './language-model.js';
@@ -30,6 +30,24 @@ const readers: ReadonlyMap<string | undefined, string> = new Map([
   ],
 ]);
 
+/** What a text of a file holds; undefined for what is no JSON. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a file says of texts. To its templates save() may add one. */
+function textsIn({ metadata }: StoredArrays): SavedTexts {
+  const texts = savedTextsIn(metadata);
+  const templates = texts.get('chatTemplates');
+  if (templates !== undefined && !isObject(parsed(templates)))
+    refuse(`hold the chatTemplates ${describe(templates)}`, 'an object as JSON');
+  return texts;
+}
+
 /** The config of a file. */
 function configIn({ metadata }: StoredArrays): Config {
   const kind = metadata.get('kind');
@@ -40,12 +58,7 @@ function configIn({ metadata }: StoredArrays): Config {
       expected,
     );
   }
-  let config: unknown;
-  try {
-    config = JSON.parse(String(metadata.get('config')));
-  } catch {
-    // What is no JSON is no config either.
-  }
+  const config = parsed(metadata.get('config'));
   if (!isRecord(config)) refuse(`hold the config ${describe(config)}`, 'an object');
   return resolveConfig(fn, config as unknown as LanguageModelConfig);
 }
@@ -79,7 +92,7 @@ export function fromFile(
   const file = readSafetensors(fn, bytes);
   const config = configIn(file);
   checkSizes(file, config);
-  const texts = savedTextsIn(file.metadata);
+  const texts = textsIn(file);
   const identity = identityOf(config, () => texts);
   return trainerOf(fn, instance, created(fn, instance, config, options), config, {
     identity,
