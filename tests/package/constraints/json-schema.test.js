@@ -165,6 +165,16 @@ describe('jsonSchema: of values that are listed those are written that the other
   }
 }); // prettier-ignore
 
+test('jsonSchema: listed values beside a pattern whose deterministic automaton would be too large', () => {
+  // A set for each choice of which of the last 20 letters are an a: 2^20.
+  const pattern = '^[ab]*a[ab]{19}$';
+  const last = 'b'.repeat(19);
+  const values = ['aa', `a${last}`, `aba${last}`, `ab${last}`];
+  const accepts = acceptorOf(jsonSchema({ enum: values, pattern }));
+  for (const value of values)
+    assert.equal(accepts(JSON.stringify(value)), new RegExp(pattern).test(value), value);
+});
+
 describe('jsonSchema: what is written of what a schema allows', () => {
   const object = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'null' } }, required: ['b'] };
   for (const [schema, yes, no, options] of [
@@ -205,6 +215,7 @@ describe('jsonSchema: refused', () => {
     ...{ patternProperties: {}, propertyNames: {}, multipleOf: 2, minProperties: 1, maxProperties: 1 },
     ...{ dependencies: {}, dependentRequired: {}, dependentSchemas: {}, unevaluatedItems: false },
     ...{ unevaluatedProperties: false, $anchor: 'a', $dynamicRef: '#a', $dynamicAnchor: 'a', nullable: true, typo: 1 },
+    ...{ constructor: {}, toString: 1, ['__proto__']: {} },
   }; // prettier-ignore
   for (const [word, value] of Object.entries(words)) {
     test(word, () => {

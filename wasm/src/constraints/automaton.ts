@@ -12,17 +12,17 @@ export type Automaton = readonly State[];
 /** Most states of one automaton. More are refused: a number in braces of a pattern can ask for any. */
 export const mostStates = 100_000;
 
-/** Whether a deterministic automaton without calls takes these bytes. */
+/** Whether an automaton without calls takes these bytes. One byte may lead to several states: see automatonOf(). */
 export function acceptsBytes(automaton: Automaton, bytes: Uint8Array): boolean {
-  let at: number | undefined = 0;
+  let states: ReadonlySet<number> = new Set([0]);
   for (const byte of bytes) {
-    const edge: readonly number[] | undefined = automaton[at]?.edges.find(
-      ([low, high]) => low <= byte && byte <= high,
-    );
-    if (edge === undefined) return false;
-    at = edge[2] ?? 0;
+    const next = new Set<number>();
+    for (const state of states)
+      for (const [low, high, to] of automaton[state]?.edges ?? [])
+        if (low <= byte && byte <= high) next.add(to);
+    states = next;
   }
-  return automaton[at]?.isEnd ?? false;
+  return [...states].some((state) => automaton[state]?.isEnd);
 }
 
 /** Thrown where an automaton would be too large, for whoever can say what asked for it. */

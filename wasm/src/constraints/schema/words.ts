@@ -7,31 +7,33 @@ export type Type = (typeof types)[number];
 const isType = (value: Json): value is Type => (types as readonly Json[]).includes(value);
 
 /** Words that say something about one type alone. */
-const ofType: Readonly<Record<string, Type>> = {
-  ...{ properties: 'object', required: 'object', additionalProperties: 'object' },
-  ...{ items: 'array', prefixItems: 'array', additionalItems: 'array' },
-  ...{ minItems: 'array', maxItems: 'array' },
-  ...{ minLength: 'string', maxLength: 'string', pattern: 'string', format: 'string' },
-  ...{ minimum: 'number', maximum: 'number' },
-  ...{ exclusiveMinimum: 'number', exclusiveMaximum: 'number' },
-};
+const ofType: ReadonlyMap<string, Type> = new Map(
+  Object.entries({
+    ...{ properties: 'object', required: 'object', additionalProperties: 'object' },
+    ...{ items: 'array', prefixItems: 'array', additionalItems: 'array' },
+    ...{ minItems: 'array', maxItems: 'array' },
+    ...{ minLength: 'string', maxLength: 'string', pattern: 'string', format: 'string' },
+    ...{ minimum: 'number', maximum: 'number' },
+    ...{ exclusiveMinimum: 'number', exclusiveMaximum: 'number' },
+  }),
+);
 /** Words about values of every type. */
 const ofAll = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref'];
 /** Words that say nothing about values. */
-export const annotations: ReadonlySet<string> = new Set([
+const annotations: ReadonlySet<string> = new Set([
   ...['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
   ...['$schema', '$id', '$comment', '$defs', 'definitions'],
   ...['contentEncoding', 'contentMediaType', 'contentSchema'],
 ]);
 /** What can be done about words that are refused. */
-const advice: Readonly<Record<string, string>> = {
-  not: 'what may come in place of what may not',
-  if: 'anyOf, with the condition in each of its schemas',
-  multipleOf: 'minimum and maximum, or the values in enum',
-  patternProperties: 'properties, or additionalProperties',
-  uniqueItems: 'items whose repetition does no harm, or properties that are true or false',
-  nullable: "'type': ['string', 'null'], or anyOf",
-};
+const advice: ReadonlyMap<string, string> = new Map([
+  ['not', 'what may come in place of what may not'],
+  ['if', 'anyOf, with the condition in each of its schemas'],
+  ['multipleOf', 'minimum and maximum, or the values in enum'],
+  ['patternProperties', 'properties, or additionalProperties'],
+  ['uniqueItems', 'items whose repetition does no harm, or properties that are true or false'],
+  ['nullable', "'type': ['string', 'null'], or anyOf"],
+]);
 
 /** Whether a schema has nothing that it asks of a value. */
 export const isFree = (words: JsonObject): boolean =>
@@ -40,13 +42,13 @@ export const isFree = (words: JsonObject): boolean =>
 /** Refuses what would not be obeyed. */
 export function checkWords(words: JsonObject, path: string): void {
   for (const word of Object.keys(words)) {
-    if (annotations.has(word) || ofAll.includes(word) || word in ofType) {
+    if (annotations.has(word) || ofAll.includes(word) || ofType.has(word)) {
       // References would count from there.
       if (word === '$id' && path !== '#') refuse('$id', below(path, word), 'it at # alone');
       continue;
     }
     if (word === 'uniqueItems' && words[word] === false) continue;
-    refuse(JSON.stringify(word), path, advice[word] ?? 'a schema without it');
+    refuse(JSON.stringify(word), path, advice.get(word) ?? 'a schema without it');
   }
 }
 
@@ -63,7 +65,7 @@ export function saidTypes(words: JsonObject, path: string): readonly Type[] | un
 export function typesOf(words: JsonObject, path: string): readonly Type[] | undefined {
   const said = saidTypes(words, path);
   if (said) return said;
-  const meant = new Set(Object.keys(words).flatMap((word) => ofType[word] ?? []));
+  const meant = new Set(Object.keys(words).flatMap((word) => ofType.get(word) ?? []));
   return meant.size > 0 ? [...meant] : undefined;
 }
 
