@@ -140,6 +140,7 @@ describe('load: how a text becomes a vector', () => {
     ['a word that nobody knows', { pooling_mode: 'max' }, 'unsupported', 'pooling.pooling_mode is "max"', 'mean, cls, lasttoken'],
     ['another width', { ...modes, word_embedding_dimension: 32, pooling_mode_cls_token: true }, 'unsupported', 'pooling.word_embedding_dimension is 32', '64'],
     ['a field that nobody knows', { ...modes, pooling_mode_cls_token: true, pooling_mode_new: true }, 'unsupported', 'pooling.pooling_mode_new is true'],
+    ['a field by the name of a prototype', { ...modes, pooling_mode_cls_token: true, valueOf: true }, 'unsupported', 'pooling.valueOf is true'],
     ['a number', 3, 'invalid_argument', 'pooling is 3', '1_Pooling/config.json'],
   ]) {
     test(`${what} is refused`, () => expectRejects(opened({ pooling }), 'load', code, ...says));

@@ -303,6 +303,7 @@ const hostile = [
   ['widths that differ by layer', other({ 'llama.feed_forward_length': gguf.list([gguf.u32(96), gguf.u32(64)]) }), unsupported, 'feed_forward_length has 96 and 64'],
   ['an adapter', withMetadata(['general.type', gguf.text('adapter')]), unsupported, 'metadata.general.type is "adapter"', '"model"'],
   ['a field that nobody knows', withMetadata(['llama.residual_dropout', gguf.u32(1)]), unsupported, 'metadata.llama.residual_dropout is 1', 'a file without it'],
+  ['a field by the name of a prototype', withMetadata(['llama.toString', gguf.u32(1)]), unsupported, 'metadata.llama.toString is 1', 'a file without it'],
   ['a pooling of 9', withMetadata(['llama.pooling_type', gguf.u32(9)]), unsupported, 'pooling_type is 9', '0, 1, 2, 3, 4'],
   ['2^31 - 1 heads', other({ 'llama.attention.head_count': gguf.u32(2 ** 31 - 1) }), invalid],
   ['experts', withMetadata(['llama.expert_count', gguf.u32(8)]), unsupported, 'expert_count is 8'],

@@ -37,20 +37,19 @@ const usualKeys = words(
     'rope.scaling.yarn_ext_factor rope.scaling.finetuned tensor_data_layout classifier.output_labels',
 );
 /** Others of which one value is known. */
-const fixed: Fixed = {
+const fixed: ReadonlyMap<string, Fixed[string]> = new Map(Object.entries({
   ...all('expert_count expert_used_count expert_shared_count expert_group_count expert_group_used_count', 0),
   ...all('leading_dense_block_count nextn_predict_layers attention.max_alibi_bias attention.clamp_kqv', 0),
   ...all('attention.scale logit_scale residual_scale embedding_scale rope.scaling.yarn_log_multiplier', 0),
   ...all('attn_logit_softcapping final_logit_softcapping', 0),
   ...all('use_parallel_residual', false),
-}; // oxfmt-ignore
+})); // oxfmt-ignore
 
 /** Of the metadata below the architecture all is known, or has a value that changes nothing. */
 function checkKnown(fields: Fields, own: readonly string[]): void {
   for (const name of fields.names()) {
     if (usualKeys.includes(name) || own.includes(name)) continue;
-    const values = fixed[name] ?? [];
-    fields.only(name, ...values);
+    fields.only(name, ...(fixed.get(name) ?? []));
   }
 }
 

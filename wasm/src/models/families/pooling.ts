@@ -26,7 +26,8 @@ function hubPooling(given: unknown, dModel: number): Pooling {
   for (const name of fields.names()) {
     // What is told of the text before the pooling comes with prompts, which nobody gives here.
     const isKnown =
-      name in modes || /^(pooling_mode|include_prompt|(word_)?embedding_dimension)$/.test(name);
+      Object.keys(modes).includes(name) ||
+      /^(pooling_mode|include_prompt|(word_)?embedding_dimension)$/.test(name);
     if (!isKnown) fields.only(name, false);
   }
   if (fields.has('pooling_mode')) return fields.choice('pooling_mode', words);
