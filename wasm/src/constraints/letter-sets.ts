@@ -14,7 +14,7 @@ import {
 } from './code-points.js';
 
 /** The letters for which something holds. */
-export function lettersWhere(holds: (letter: string) => boolean): CodePoints {
+function lettersWhere(holds: (letter: string) => boolean): CodePoints {
   const ranges: [low: number, high: number][] = [];
   for (let codePoint = 0; codePoint <= lastCodePoint; codePoint += 1) {
     // Halves of surrogate pairs are in no text.

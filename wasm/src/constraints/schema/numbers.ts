@@ -14,7 +14,7 @@ import {
 } from '../expression.js';
 import { below, type JsonObject, wrong } from './reading.js';
 
-export const mostDigits = 15;
+const mostDigits = 15;
 
 const digit: CodePoints = [[0x30, 0x39]];
 const first: CodePoints = [[0x31, 0x39]];
@@ -24,13 +24,13 @@ const whole = choice([
 ]);
 
 /** Whole numbers without limits. */
-export const anyInteger: Expression = choice([
+const anyInteger: Expression = choice([
   literal('0'),
   sequence(optional(literal('-')), letter(first), repeat(letter(digit), 0, mostDigits - 1)),
 ]);
 
 /** Numbers without limits: none of them is infinite as float64. */
-export const anyNumber: Expression = sequence(
+const anyNumber: Expression = sequence(
   ...[optional(literal('-')), whole],
   optional(sequence(literal('.'), repeat(letter(digit), 1, mostDigits))),
   optional(

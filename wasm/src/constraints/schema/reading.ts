@@ -49,7 +49,7 @@ export const below = (path: string, name: string | number): string =>
   `${path}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** Objects without a prototype, so that "__proto__" is a name like others. */
-export const newObject = (): Record<string, Json> => Object.create(null) as Record<string, Json>;
+const newObject = (): Record<string, Json> => Object.create(null) as Record<string, Json>;
 
 function copied(path: string, value: unknown): Json {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;

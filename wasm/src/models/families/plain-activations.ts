@@ -1,6 +1,6 @@
 // Activations without a gate, by the words of transformers.
 
-export type PlainActivation = 'relu' | 'gelu' | 'gelu_tanh' | 'silu';
+type PlainActivation = 'relu' | 'gelu' | 'gelu_tanh' | 'silu';
 
 export const plain: Readonly<Record<string, PlainActivation>> = {
   ...{ relu: 'relu', gelu: 'gelu', gelu_new: 'gelu_tanh', gelu_fast: 'gelu_tanh' },
