@@ -104,6 +104,19 @@ describe('the prompt', () => {
     assert.ok(kept.text.endsWith('assistant\n 1, 2, '));
   });
 
+  test('chatPrompt: an answer goes on whose letters the template writes once more behind it', () => {
+    for (const content of ['n', 'end', '<', 'user'])
+      for (const plain of [true, false]) {
+        const messages = [user('Which?'), assistant(content)];
+        const { text } = model.chatPrompt(messages, { ...options, continues: true, plain });
+        assert.ok(text.endsWith(`<|im_start|>assistant\n${content}`), text);
+      }
+    // Also where it stands twice.
+    const template = '{{ messages[0].content }}|{{ messages[0].content }} |end|';
+    const twice = model.chatPrompt([assistant('e ')], { ...options, continues: true, template });
+    assert.equal(twice.text, 'e |e ');
+  });
+
   test('chatPrompt: a template that filters tools which nobody gave', () => {
     const template = "{% set named = tools | selectattr('name') %}{{ messages[0].content }}";
     assert.equal(model.chatPrompt([user('a')], { ...options, template }).text, 'a');

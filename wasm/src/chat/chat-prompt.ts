@@ -135,22 +135,36 @@ function variablesOf(fn: string, messages: unknown, options: ChatPromptOptions) 
   return { ...copyOf(fn, 'variables', variables), ...lists };
 }
 
-/** The text up to the end of the last message, which goes on. */
-function cutAfterLast(fn: string, text: string, messages: readonly object[]): string {
-  const { content } = (messages[messages.length - 1] ?? {}) as { content?: unknown };
+/** The end of the content of the last message, which goes on: the spaces after it are part of it where the template leaves them. */
+interface OpenEnd {
+  readonly said: string;
+  readonly spaces: string;
+}
+
+/** The last message's content with `mark` where it ends: the template may write its letters once more behind it. */
+function withMark(fn: string, messages: readonly object[], mark: string) {
+  const last = messages[messages.length - 1];
+  const { content } = (last ?? {}) as { content?: unknown };
   if (typeof content !== 'string' || content.trim() === '')
     return invalid(
       `${fn}: continues is true and the content of the last message is ${describe(content)}, expected a text that goes on`,
     );
-  const last = content.trim();
-  const at = text.lastIndexOf(last);
-  if (at < 0)
+  const { length } = content.trimEnd();
+  const end: OpenEnd = { said: content.trim(), spaces: content.slice(length) };
+  const marked = { ...last, content: content.slice(0, length) + mark + end.spaces };
+  return { messages: [...messages.slice(0, -1), marked], end };
+}
+
+/** The text up to its last mark, without marks. */
+function cutAtMark(fn: string, text: string, mark: string, { said, spaces }: OpenEnd): string {
+  const at = text.lastIndexOf(mark);
+  const before = text.slice(0, Math.max(at, 0));
+  if (!before.endsWith(said))
     return invalid(
       `${fn}: continues is true and the template does not write the last message as it is, expected a template that does`,
     );
-  // Its spaces are part of it, where the template leaves them.
-  const whole = content.slice(content.indexOf(last));
-  return text.slice(0, at) + (text.startsWith(whole, at) ? whole : last);
+  const isLeft = text.startsWith(spaces, at + mark.length);
+  return before.replaceAll(mark, '') + (isLeft ? spaces : '');
 }
 
 /** A copy of what is given, which no later change reaches. */
@@ -204,12 +218,6 @@ function renderedOrEmpty(
   }
 }
 
-/** What is given with a letter in all texts of control tokens, and that letter, which is in none of these and of `others`. */
-function escapedIn<T>(given: T, controls: readonly string[], others: readonly string[]) {
-  const escape = unusedLetter([...others, ...controls, ...textsIn(given)]);
-  return { safe: withTexts(given, escaper(controls, escape)) as T, escape };
-}
-
 /** Renders a conversation. */
 export function chatText(
   fn: string,
@@ -223,14 +231,17 @@ export function chatText(
   const template = templateOf(fn, found, options);
   const given = variablesOf(fn, messages, options);
   const { tokens = {}, controls = [] } = found ?? {};
-  const { safe, escape } = plain
-    ? escapedIn(given, controls, [template, ...Object.values(tokens)])
-    : { safe: given, escape: '' };
+  const texts = [template, ...Object.values(tokens), ...controls, ...textsIn(given)];
+  const escape = plain ? unusedLetter(texts) : '';
+  const safe = (plain ? withTexts(given, escaper(controls, escape)) : given) as typeof given;
   const Template = templateClass(fn, jinja);
-  const text = renderedOrEmpty(fn, Template, template, {
-    ...tokens,
-    ...safe,
-    add_generation_prompt: !continues,
-  });
-  return { text: continues ? cutAfterLast(fn, text, safe.messages) : text, escape };
+  const write = (own: readonly object[]): string =>
+    renderedOrEmpty(fn, Template, template, {
+      ...{ ...tokens, ...safe, messages: own },
+      add_generation_prompt: !continues,
+    });
+  if (!continues) return { text: write(safe.messages), escape };
+  const mark = unusedLetter([...texts, escape]);
+  const { messages: marked, end } = withMark(fn, safe.messages, mark);
+  return { text: cutAtMark(fn, write(marked), mark, end), escape };
 }
