@@ -27,7 +27,7 @@ export interface More {
 /** How the files of the Hugging Face hub have it: config.json in the words of transformers, and safetensors. */
 export interface Hub {
   readonly names: Names;
-  /** Fields with the sizes, in the order of `sizeWords`; `a|b` is one that has two names. */
+  /** Fields with the sizes, in the order of `sizes` in sizes.ts; `a|b` is one that has two names, `a=2` one that is 2 where it is missing. */
   readonly sizes?: string;
   /** Where no width of the feed-forward part stands, it is four times that of a token. */
   readonly isFourfold?: boolean;

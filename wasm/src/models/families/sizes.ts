@@ -7,8 +7,7 @@ import { agreed, type Fields } from '../fields.js';
 export const words = (text: string): readonly string[] => text.split(' ');
 
 /** Our words, of which the last two may be left out; those of a file stand in the same order. */
-export const sizeWords = 'numLayers dModel numHeads dFeedForward maxLength numKvHeads dK';
-const sizes = words(sizeWords);
+const sizes = words('numLayers dModel numHeads dFeedForward maxLength numKvHeads dK');
 /** Those that a file may have as a list with one number for each layer. */
 const layered = words('numHeads numKvHeads dFeedForward');
 
@@ -17,12 +16,16 @@ export type Sizes = Pick<
   'numLayers' | 'dModel' | 'numHeads' | 'dFeedForward' | 'maxLength' | 'numKvHeads' | 'dK'
 >;
 
-/** The field of `a|b` that is there; where both are they are the same. Of `a=2` the number where it is not there. */
+/** The field of `a|b` that is there; where both are they are the same. */
 const fieldOf = (fields: Fields, names: string): string => {
   const [first = '', ...more] = names.split('|');
   return agreed([fields, first], ...more.map((name) => [fields, name] as const))?.[1] ?? first;
 };
 
+/**
+ * The sizes in the fields that `text` names, in the order of `sizes`; `a=2` stands for 2 where a is missing. With `isFourfold` a
+ * missing width of the feed-forward part is 4 dModel.
+ */
 export function sizesOf(fields: Fields, text: string, isFourfold = false): Sizes {
   const parts = words(text).map((word) => word.split('='));
   const names = parts.map(([name = '']) => fieldOf(fields, name));
