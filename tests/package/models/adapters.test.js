@@ -408,6 +408,11 @@ describe('withAdapters:', () => {
         'the module "model.layers.0.self_attn.query"',
         '"layers.0.self_attn.q_proj"',
       ],
+      [
+        only({ [path]: [32, 32], 'layers.0.self_attn.q_proj': [32, 32] }),
+        invalid,
+        `has pairs of "${path}" and "layers.0.self_attn.q_proj"`,
+      ],
       [only({ 'model.layers.7.self_attn.q_proj': [32, 32] }), invalid, 'model.layers.7'],
       [only({ [path]: [32, 16] }), shape, 'lora_A.weight is [3,16], expected [3,32]'],
       [only({ [path]: [16, 32] }), shape, 'lora_B.weight is [16,3], expected [32,3]'],

@@ -3,6 +3,7 @@
 import type { AdapterFiles } from '../../api/adapter-types.js';
 import { QkvError } from '../../api/errors.js';
 import { some } from '../../arguments/name-list.js';
+import { shapeText, sizeOf } from '../../arguments/shapes.js';
 import { newFloats, takeOptions } from '../../arguments/values.js';
 import { readSafetensors, type StoredArray, type StoredArrays } from '../../formats/safetensors.js';
 import { decode } from '../../formats/stored-numbers.js';
@@ -74,19 +75,16 @@ function numbersOf(
   expected: readonly number[],
   { base }: PeftConfig,
 ): Float32Array {
-  if (String(shape) !== String(expected)) {
+  if (shapeText(shape) !== shapeText(expected)) {
     const of = base === undefined ? '' : `; the adapters are of ${quoted(base)}`;
     throw new QkvError(
       'shape_mismatch',
-      `load: ${name} is [${shape.join(',')}], expected [${expected.join(',')}] for this model and rank${of}`,
+      `load: ${name} is ${shapeText(shape)}, expected ${shapeText(expected)} for this model and rank${of}`,
     );
   }
   if (!['F32', 'F16', 'BF16'].includes(dtype))
     refuseUnsupported(`${name} is ${quoted(dtype)}`, 'F32, F16 or BF16');
-  const numbers = newFloats(
-    'load',
-    expected.reduce((product, extent) => product * extent, 1),
-  );
+  const numbers = newFloats('load', sizeOf(expected));
   decode({ dtype, shape, bytes }, undefined, numbers);
   return numbers;
 }
@@ -153,7 +151,14 @@ function foundIn(
       refuse(`${weights} has a pair of ${quoted(path)}`, 'those that adapter_config.json names');
     return { module, path, pair };
   });
-  const has = new Set(found.map(({ module }) => module));
+  // One module has two paths: with what its class puts before, and without.
+  const has = new Map<AdaptedModule, string>();
+  for (const { module, path } of found) {
+    const other = has.get(module);
+    if (other !== undefined)
+      refuse(`${weights} has pairs of ${quoted(other)} and ${quoted(path)}`, 'one of the two');
+    has.set(module, path);
+  }
   const isWhole = found.some(({ path }) => prefix !== '' && path.startsWith(prefix));
   for (const module of modules.values()) {
     const path = `${isWhole && module.layer !== undefined ? prefix : ''}${module.path}`;
