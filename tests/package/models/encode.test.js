@@ -84,6 +84,17 @@ for (const name of Object.keys(pairs)) {
   }); // prettier-ignore
 }
 
+test('LanguageModel.beams: the text of an answer begins as that of generate()', async () => {
+  // As many tokenizers have it: a word has the space before it, but the first of a text.
+  const words = (ids) => Array.from(ids, (id) => ` ${letters[id]}`).join('').slice(1);
+  const { model } = make('t5 pair', { tokenizer: { ...tokenizer, decode: words } });
+  const options = { maxTokens: 3, stopTokens: [] };
+  const [best] = await model.beams([1, 2, 3], { ...options, beams: 1 });
+  assert.equal(best.text, await model.generate([1, 2, 3], options).text());
+  assert.equal(best.text, words(best.ids));
+  model.dispose();
+}); // prettier-ignore
+
 test('LanguageModel.generate: as many tokens as the model has room for, and no source is too long', async () => {
   const { model, config } = make('flan-t5');
   assert.equal((await collect(model.generate([1]))).length, config.maxLength);

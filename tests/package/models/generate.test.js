@@ -360,6 +360,7 @@ describe('tokenizers of callers', () => {
       const before = engine.memory().handles;
       await expectRejects(all(own.generate(prompt)), fn, 'invalid_argument', ...says);
       assert.equal(engine.memory().handles, before);
+      expectThrows(() => own.lens(prompt), 'LanguageModel.lens', 'invalid_argument', ...says);
       own.dispose();
     });
   }

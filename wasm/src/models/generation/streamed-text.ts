@@ -6,8 +6,8 @@ import { describe, reading } from '../../arguments/values.js';
 import type { ModelSpec } from '../model-spec.js';
 import { type Decoder, decodeStream, type TextStream } from '../tokenizers/text-stream.js';
 
-/** What decodes by the caller's tokenizer, which may say anything, or throw. */
-const carefully = (fn: string, tokenizer: Tokenizer): Decoder => ({
+/** What decodes by a tokenizer, which may be the caller's: it may return anything, or throw. */
+export const checkedDecoder = (fn: string, tokenizer: Tokenizer): Decoder => ({
   decode(ids) {
     const text: unknown = reading(fn, 'tokenizer.decode()', () => tokenizer.decode(ids));
     if (typeof text === 'string') return text;
@@ -29,6 +29,10 @@ function overlap(text: string, words: readonly string[]): number {
   return longest;
 }
 
+/** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
+const saidIn = ({ config }: ModelSpec, prompt: Int32Array): Int32Array =>
+  config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
+
 /** The text of tokens as they come. What may be the beginning of a letter, or of a stop, waits for later tokens. */
 export class StreamedText {
   readonly #stream: TextStream | undefined;
@@ -36,8 +40,10 @@ export class StreamedText {
   /** Text that is decoded and was not returned yet. */
   #text = '';
 
-  constructor(fn: string, { tokenizer }: ModelSpec, stops: readonly string[], prompt: Int32Array) {
-    this.#stream = tokenizer && decodeStream(carefully(fn, tokenizer), [...prompt]);
+  constructor(fn: string, spec: ModelSpec, stops: readonly string[], prompt: Int32Array) {
+    const { tokenizer } = spec;
+    this.#stream =
+      tokenizer && decodeStream(checkedDecoder(fn, tokenizer), [...saidIn(spec, prompt)]);
     this.#stops = stops;
   }
 

@@ -7,10 +7,6 @@ import type { Chosen } from './passes.js';
 import type { GenerateRequest } from './request.js';
 import { StreamedText } from './streamed-text.js';
 
-/** Of a prompt what has a text: after an encoder not the token that a decoder begins with. */
-const saidIn = ({ spec: { config } }: ModelState, prompt: Int32Array): Int32Array =>
-  config.encoderLayers > 0 && prompt[0] === config.startToken ? prompt.subarray(1) : prompt;
-
 export class Telling {
   readonly #request: GenerateRequest;
   readonly #texts: StreamedText;
@@ -18,12 +14,8 @@ export class Telling {
 
   constructor(state: ModelState, request: GenerateRequest) {
     this.#request = request;
-    this.#texts = new StreamedText(
-      request.fn,
-      state.spec,
-      request.stops,
-      saidIn(state, request.whole ?? request.prompt),
-    );
+    const { fn, stops, whole, prompt } = request;
+    this.#texts = new StreamedText(fn, state.spec, stops, whole ?? prompt);
   }
 
   /** The token as callers have it; with a reason it is the last. `isOver`: whether nothing may follow it. */

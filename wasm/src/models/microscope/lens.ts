@@ -2,11 +2,12 @@
 
 import type { Guess, LensOptions } from '../../api/inspect-types.js';
 import { checkInteger } from '../../arguments/numbers.js';
-import { reading, takeOptions } from '../../arguments/values.js';
+import { takeOptions } from '../../arguments/values.js';
 import { layersOf } from '../../language/readings.js';
 import { editFields, editsOf } from '../edits.js';
 import type { Call, Slot } from '../../memory/call.js';
 import type { ModelState } from '../model-state.js';
+import { checkedDecoder } from '../generation/streamed-text.js';
 import { checkHead, onePass } from './one-pass.js';
 
 const fn = 'LanguageModel.lens';
@@ -43,11 +44,7 @@ export function lens(
   return layers.map((_, l) => Array.from({ length }, (_, t) => told((l * length + t) * top)));
 }
 
-/** The text of a token alone. */
-const decoded = (fn: string, { spec: { tokenizer } }: ModelState, id: number): string =>
-  tokenizer ? reading(fn, 'tokenizer', () => tokenizer.decode([id])) : '';
-
-/** What a lens has told: the guesses of the row whose first is at a place of the results. */
+/** The guesses of a lens: of the row whose first guess is at a place of the results. Without a tokenizer their texts are empty. */
 export function guessesOf(
   fn: string,
   state: ModelState,
@@ -56,11 +53,13 @@ export function guessesOf(
 ): (at: number) => Guess[] {
   const ids = new Int32Array(call.read(guesses).buffer);
   const likely = call.read(probabilities);
+  const { tokenizer } = state.spec;
+  const decoder = tokenizer && checkedDecoder(fn, tokenizer);
   const texts = new Map<number, string>();
   const textOf = (id: number): string => {
     const known = texts.get(id);
     if (known !== undefined) return known;
-    const text = decoded(fn, state, id);
+    const text = decoder?.decode([id]) ?? '';
     texts.set(id, text);
     return text;
   };
