@@ -274,6 +274,8 @@ describe('jsonSchema: refused', () => {
     ['a type that is none', { type: 'text' }, 'invalid_argument', '"text" at #/type', 'object, array'],
     ['no types', { type: [] }, 'invalid_argument', 'at #/type'],
     ['enum that is no list', { enum: 'a' }, 'invalid_argument', '"a" at #/enum'],
+    ['enum that is no list beside const', { const: 1, enum: 'a' }, 'invalid_argument', '"a" at #/enum', 'a list of values'],
+    ['enum that is no list for a part of a value', { const: { a: 1 }, properties: { a: { enum: 'a' } } }, 'invalid_argument', '"a" at #/properties/a/enum'],
     ['anyOf that is no list', { anyOf: {} }, 'invalid_argument', 'at #/anyOf'],
     ['anyOf of texts', { anyOf: ['a'] }, 'invalid_argument', 'at #/anyOf'],
     ['properties that are no object', { properties: [] }, 'invalid_argument', 'at #/properties'],

@@ -58,10 +58,13 @@ export class Listed {
     const said = saidTypes(schema, path);
     const type = typeOfValue(value);
     if (said && !said.some((each) => isOf(type, each))) return false;
-    const lists = [schema['enum'], 'const' in schema ? [schema['const'] ?? null] : undefined];
+    const { enum: list } = schema;
+    if (list !== undefined && !Array.isArray(list))
+      return wrong(below(path, 'enum'), list, 'a list of values');
     const text = textOf(value);
-    const isIn = (list: readonly Json[]) => list.some((each) => textOf(each) === text);
-    if (lists.some((list) => Array.isArray(list) && !isIn(list as Json[]))) return false;
+    const isSame = (other: Json): boolean => textOf(other) === text;
+    if (list?.some(isSame) === false) return false;
+    if ('const' in schema && !isSame(schema['const'] ?? null)) return false;
     if (!this.#meets(value, schema, path, depth)) return false;
     if (typeof value === 'string') return this.#isString(value, schema, path);
     if (typeof value === 'number') return isNumber(value, schema, path);
