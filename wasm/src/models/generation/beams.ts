@@ -111,13 +111,13 @@ function answerOf({ request }: Search, candidate: Candidate): Answer {
   return { ...candidate, choices, isEnd };
 }
 
-/** The answers that go on: each has a session of its own, the first of several out of one keeps that one's. */
+/** The answers that go on, each with a session of its own: the last of several out of one gets that one's, the others copies. */
 function kept(answers: readonly Answer[], open: readonly Open[]): Open[] {
   const taken = new Set<Open>();
   const next: Open[] = [];
   try {
     for (const { from, id, ...rest } of answers) {
-      // Copies first: the session itself goes to the last of them, before it reads anything.
+      // Copies first: the session itself must not have read anything then.
       const isLast = !answers.slice(next.length + 1).some((other) => other.from === from);
       const session = isLast ? from.session : from.session.fork();
       if (isLast) taken.add(from);
@@ -196,7 +196,9 @@ export async function beams(
     for (let length = 1; open.length > 0; length += 1) {
       const isLast = length >= request.most;
       const going: Answer[] = [];
-      for (const candidate of candidatesOf(search, open)) {
+      const candidates = candidatesOf(search, open);
+      // Answers of one length are as good as they are likely.
+      for (const candidate of isLast ? candidates.slice(0, count) : candidates) {
         const answer = answerOf(search, candidate);
         if (answer.isEnd || isLast) ended.push(beamOf(search, answer));
         else going.push(answer);
