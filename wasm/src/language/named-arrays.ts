@@ -8,7 +8,7 @@ import { found } from './rows.js';
 export interface NamedArray {
   readonly index: number;
   readonly shape: readonly number[];
-  /** What more the operator tells. */
+  /** Further numbers that the operator returns. */
   readonly more: readonly number[];
 }
 

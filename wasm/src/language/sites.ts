@@ -86,7 +86,7 @@ export interface SiteReading {
   readonly layer: number;
   readonly rows: readonly [begin: number, end: number];
   readonly shape: readonly number[];
-  /** What the caller asked for it with. */
+  /** What messages call the argument that asks for it, as "read[0]". */
   readonly name: string;
 }
 

@@ -42,7 +42,7 @@ export const granite = {
     ...{ architecture: 'granite', isInterleaved: true },
     keys: 'attention.scale embedding_scale residual_scale logit_scale',
     more: (fields, _sizes, file) => {
-      // Its files say so that nothing is rotated.
+      // With false, llama.cpp rotates nothing.
       fields.only('rope.scaling.finetuned', true);
       // 0 stands for none.
       const numberOf = (name: string): number => fields.number(name, 0) || 1;

@@ -145,7 +145,7 @@ export function hubLocal(
   return { base: fields.number(theta, base), ...(rotaryDim !== undefined && { rotaryDim }) };
 }
 
-/** As llama.cpp: linear where no type is told, the factor by its old name too, and 0 for none. */
+/** As llama.cpp reads it: linear where no type is given, the factor by its old name too, and a factor of 0 as none. */
 function ggufScaling(fields: Fields, maxLength: number): ModelRotary['scaling'] {
   fields.only('rope.scaling.type', 'none', 'linear', 'yarn');
   const type = fields.text('rope.scaling.type', 'linear');

@@ -20,7 +20,7 @@ export const stablelm: Family = {
   },
   gguf: {
     architecture: 'stablelm',
-    // Nobody reads this: a model is parallel if it has no second norm.
+    // llama.cpp does not read it: there a model is parallel if it has no second norm.
     keys: 'use_parallel_residual',
     more: (_fields, _sizes, { tensors }) => ({ names: names(tensors.has('blk.0.attn_q.bias')) }),
   },

@@ -73,7 +73,7 @@ export function chooseTokens(
   fn: string,
   state: ModelState,
   rows: readonly BatchRow[],
-  /** Whether the likeliest tokens that are told are those after biases, penalties and masks. */
+  /** Whether `topLogprobs` are those after biases, penalties and masks; by default they are the model's own. */
   topAfterChanges = false,
 ): readonly BatchToken[] {
   const { vocabulary } = state.spec.config;

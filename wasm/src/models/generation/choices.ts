@@ -1,5 +1,5 @@
-// What a generation says of its tokens beside the numbers of its sampling: which are likelier, which may be chosen, and how many
-// others are told.
+// Which tokens a generation may choose (forced tokens, a mask, a constraint), which it favours or bans (biases), and how many
+// alternatives of each token it returns.
 
 import { QkvError } from '../../api/errors.js';
 import type { GenerateOptions } from '../../api/model-types.js';
@@ -11,7 +11,7 @@ import type { ModelSpec } from '../model-spec.js';
 import { type Choice, type LogitBias, logitBiasOf } from '../sampling-options.js';
 import { tokenListOf } from './token-lists.js';
 
-/** Most tokens that may be forced, and alternatives that are told. */
+/** Most tokens that may be forced, and most alternatives of a token. */
 const [mostForced, mostTold] = [2 ** 16, 1000];
 
 type Mask = NonNullable<GenerateOptions['mask']>;
@@ -26,7 +26,7 @@ export interface ChoiceRules {
   readonly mask: Mask | undefined;
   /** Where a generation begins in its constraint, if it has one. */
   readonly begun: ConstraintState | undefined;
-  /** Alternatives of each token that are told. */
+  /** How many alternatives of each token are returned: `topLogprobs`. */
   readonly told: number;
 }
 
@@ -94,7 +94,7 @@ function masked(
   return bitsOf(ids as number[], vocabulary);
 }
 
-/** What each choice of one generation is given. */
+/** The rules of one generation, and where in them it is: what each of its choices is given. */
 export class Choices {
   readonly #rules: ChoiceRules;
   readonly #constraint: ConstraintState | undefined;

@@ -32,7 +32,7 @@ export class Passes {
   readonly #request: GenerateRequest;
   readonly #seen: Seen | undefined;
   readonly #choices: Choices;
-  /** Tokens of before that the session holds still. */
+  /** Tokens that the session held before the first pass, and still holds. */
   #before: number;
   /** Tokens that were read. */
   #read = 0;

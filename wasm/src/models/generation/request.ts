@@ -20,19 +20,8 @@ import { mostStops, tokenListOf } from './token-lists.js';
 const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty'],
   ...['frequencyPenalty', 'presencePenalty', 'seed', 'stop', 'stopTokens', 'topLogprobs'],
-  ...[
-    'logitBias',
-    'banned',
-    'forced',
-    'mask',
-    'constraint',
-    'reuse',
-    'session',
-    'inspect',
-    'signal',
-    'plain',
-  ],
-  ...['read', 'edit'],
+  ...['logitBias', 'banned', 'forced', 'mask', 'constraint', 'reuse', 'session'],
+  ...['inspect', 'read', 'edit', 'signal', 'plain'],
 ] as const;
 
 export type Sampling = ReturnType<typeof samplingOf>;

@@ -1,4 +1,6 @@
-/** Tokens, each once or as often as they came. */
+// The tokens that penalties are for.
+
+/** A list of tokens that grows: each token once, or as often as it came. */
 export class Seen {
   readonly #known = new Set<number>();
   readonly #isOnce: boolean;

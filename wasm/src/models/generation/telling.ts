@@ -1,4 +1,4 @@
-// What a generation says of its tokens.
+// The tokens of a generation as callers have them: their texts, alternatives, and the reason for which the last one is the last.
 
 import type { Alternative, FinishReason } from '../../api/generation-types.js';
 import type { Token } from '../../api/model-types.js';
@@ -7,6 +7,7 @@ import type { Chosen } from './passes.js';
 import type { GenerateRequest } from './request.js';
 import { StreamedText } from './streamed-text.js';
 
+/** Makes what callers get of one generation, token by token, from what was chosen. */
 export class Telling {
   readonly #request: GenerateRequest;
   readonly #texts: StreamedText;

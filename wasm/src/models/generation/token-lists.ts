@@ -2,7 +2,7 @@ import { QkvError } from '../../api/errors.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, listOf } from '../../arguments/values.js';
 
-/** Most texts or tokens that end it. */
+/** Most texts of `stop`, and most tokens of `stopTokens`. */
 export const mostStops = 1000;
 
 /** A list of tokens of an option, or undefined where it is not given. */

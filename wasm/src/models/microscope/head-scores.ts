@@ -89,6 +89,8 @@ function evennessOf(weights: Float32Array, scores: Float32Array, length: number)
   return most > 0 ? entropy / most : 0;
 }
 
+const none = new Float32Array();
+
 /** The weights and scores of these layers, [numHeads, T, T] each. */
 function attentionOf(state: ModelState, ids: Int32Array, layers: readonly number[]) {
   const call = new Call(state.instance, fn);
@@ -111,7 +113,6 @@ function attentionOf(state: ModelState, ids: Int32Array, layers: readonly number
     return { layer, weights: arrays[2 * i] ?? none, scores: arrays[2 * i + 1] ?? none };
   });
 }
-const none = new Float32Array();
 
 /** Whether heads of a layer make likelier what they read: the mean over the tokens. */
 function copyingOf(state: ModelState, layer: number, ids: Int32Array): readonly number[] {

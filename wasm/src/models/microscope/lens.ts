@@ -12,7 +12,7 @@ import { checkHead, onePass } from './one-pass.js';
 
 const fn = 'LanguageModel.lens';
 const names = ['top', 'layers', 'edit', 'session'] as const;
-/** Most tokens that the core tells. */
+/** Most guesses of a row that the core returns. */
 const mostGuesses = 64;
 
 export function lens(
