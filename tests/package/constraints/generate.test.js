@@ -111,10 +111,14 @@ describe('expressions', () => {
     assert.match(await model.generate('a', forced).text(), /^b[ab]{2}$/);
     const mask = () => bytes('bc');
     assert.equal(await model.generate('a', { constraint, mask }).text(), 'bbb');
-    await expectRejects(
-      all(model.generate('a', { constraint, forced: bytes('c') })),
-      ...[fn, 'out_of_range'],
-    );
+    for (const [given, ...says] of [
+      [{ forced: bytes('bc') }, 'forced[1] is 99, expected a token that the constraint allows'],
+      [{ mask: () => bytes('c') }, 'mask() has no token that the constraint allows'],
+    ])
+      await expectRejects(
+        all(model.generate('a', { constraint, ...given })),
+        ...[fn, 'out_of_range', ...says],
+      );
   });
 
   test('chat: the answer is bound, the template is not', async () => {

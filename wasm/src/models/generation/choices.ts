@@ -130,13 +130,22 @@ export class Choices {
 
   /** A bit for each token that may come next; undefined where all may. */
   #allowed(): Int32Array | undefined {
-    const { forced, mask, vocabulary } = this.#rules;
-    const next = forced[this.#answer.length];
+    const { fn, forced, mask, vocabulary } = this.#rules;
+    const at = this.#answer.length;
+    const next = forced[at];
     const own =
       next === undefined
         ? mask && masked(this.#rules, mask, this.#answer)
         : bitsOf([next], vocabulary);
     const bound = this.#constraint?.mask();
-    return own && bound ? own.map((word, i) => word & (bound[i] ?? 0)) : (own ?? bound);
+    if (!own || !bound) return own ?? bound;
+    const both = own.map((word, i) => word & (bound[i] ?? 0));
+    if (both.some((word) => word !== 0)) return both;
+    throw new QkvError(
+      'out_of_range',
+      next === undefined
+        ? `${fn}: mask() has no token that the constraint allows, expected one at least`
+        : `${fn}: forced[${at}] is ${next}, expected a token that the constraint allows there`,
+    );
   }
 }
