@@ -127,6 +127,36 @@ describe('a download that breaks off', () => {
     expectThrows(() => new Requests({ tries: -1 }), 'load', 'out_of_range', 'tries is -1');
   });
 
+  test('ends at once when it is aborted while the rest is asked for', async (t) => {
+    const pauses = hurried(t);
+    const controller = new AbortController();
+    const { signal } = controller;
+    let requests = 0;
+    const fetch = async (_, init) => {
+      requests += 1;
+      if (requests > 1) {
+        controller.abort();
+        init.signal.throwIfAborted();
+      }
+      const pieces = [large.subarray(0, 1000)];
+      const body = new ReadableStream({
+        pull(stream) {
+          const piece = pieces.pop();
+          if (piece) stream.enqueue(piece);
+          else stream.error(new Error('cut'));
+        },
+      });
+      return new Response(body, { headers: { etag: '"one"' } });
+    };
+    const source = new WebSource('http://a.test/', new Requests({ fetch, tries: 20 }));
+    const whole = async () => {
+      for await (const _ of source.read(0, Infinity, signal));
+    };
+    await assert.rejects(whole(), { name: 'AbortError' });
+    // A second one would be as long as it is before the second request, or the tenth.
+    assert.deepEqual([requests, pauses.length], [2, 1]);
+  });
+
   test('and has changed is refused by name: by If-Range, ETag, size and date', async (t) => {
     hurried(t);
     const once = (n) => (n === 0 ? 1 << 20 : Infinity);

@@ -12,9 +12,13 @@ const longest = 30_000;
 export const pauseBefore = (n: number): number =>
   Math.min(longest, first * 2 ** n) * (0.75 + Math.random() / 2);
 
-/** Waits, unless that is ended. */
+/** Waits so many milliseconds, or until the signal is aborted; not at all where it is already. Never rejects. */
 export const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
     const end = (): void => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
