@@ -343,6 +343,45 @@ describe('two that share a cache', () => {
   });
 });
 
+describe('a load that fails before it reads', () => {
+  /** A folder with the first stretch of a file of two, and where that is. */
+  async function partly(t) {
+    const bytes = randomBytes(2 ** 23 + 5);
+    const options = { breaks: (n) => (n === 0 ? 2 ** 23 + 1 : Infinity), piece: 2 ** 23 + 1 };
+    const { url } = await serveFile(t, bytes, { ...options, headers: { etag: '"a"' } });
+    const cache = modelCache({ folder: newFolder() });
+    await expectRejects(cache.blob(url, { tries: 0 }), 'load', 'load_failed', 'broke off');
+    assert.equal(await cache.size(), 2 ** 23);
+    return { bytes, url, cache };
+  }
+  async function expectFree({ bytes, url, cache }) {
+    const blob = await cache.blob(url);
+    assert.ok(Buffer.from(await blob.arrayBuffer()).equals(bytes));
+    assert.equal(cache.problem, undefined);
+    assert.equal(await cache.size(), bytes.length);
+  }
+
+  test('because it is aborted leaves the right to write to others', async (t) => {
+    const there = await partly(t);
+    const controller = new AbortController();
+    const fetch = (_, { signal }) => {
+      controller.abort();
+      return Promise.reject(signal.reason);
+    };
+    const { signal } = controller;
+    await assert.rejects(there.cache.blob(there.url, { fetch, signal }), { name: 'AbortError' });
+    await expectFree(there);
+  });
+
+  test('because the hub does not answer does so, too', async (t) => {
+    const there = await partly(t);
+    const hub = { host: new URL(there.url).origin };
+    const fetch = () => Promise.reject(new TypeError('away'));
+    await expectRejects(there.cache.blob(there.url, { fetch, hub }), 'load', 'load_failed', 'away');
+    await expectFree(there);
+  });
+});
+
 describe('the rate of a download', () => {
   test('is that of a steady one, and of the new one some seconds after it changed', () => {
     const rate = new Rate(0);

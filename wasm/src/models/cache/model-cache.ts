@@ -44,8 +44,13 @@ class Files implements FileCache {
     const found = await this.shelf.find(address);
     if (!found) return undefined;
     const source = new KeptSource(web, this.shelf, address, found);
-    await source.begin(signal);
-    return source;
+    try {
+      await source.begin(signal);
+      return source;
+    } catch (error) {
+      source.close();
+      throw error;
+    }
   }
 
   async remember(address: string, text: string): Promise<void> {

@@ -192,7 +192,12 @@ export class Opener {
     let hash = own ?? this.told.get(address);
     if (hash === undefined && !kept?.isWhole && this.requests.isHub(address)) {
       // The answer says which it has.
-      await web.start(0, signal);
+      try {
+        await web.start(0, signal);
+      } catch (error) {
+        (kept ?? web).close();
+        throw error;
+      }
       hash = web.sha256;
     }
     const source = kept ?? web;
