@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
+import { inTime } from '../../support/js/patience.js';
 import { models } from './support/bundle.js';
 import { collect } from './support/collect.js';
 import { families } from './support/families.js';
@@ -329,5 +330,34 @@ describe('headers', () => {
   test("fetch of the caller's is asked in place of the global one", async () => {
     const fetch = (address) => Promise.resolve(new Response(`of ${address}`));
     assert.equal(String(await whole('http://a.test/x', { fetch })), 'of http://a.test/x');
+  });
+
+  test('that does not heed the signal is told by its answer that nobody reads on', async () => {
+    /** An answer that brings one piece and then nothing, and what it was told. */
+    const answer = () => {
+      const told = { isCancelled: false };
+      const body = new ReadableStream({
+        start: (stream) => stream.enqueue(large.subarray(0, 10)),
+        cancel: () => void (told.isCancelled = true),
+      });
+      return { told, fetch: () => Promise.resolve(new Response(body)) };
+    };
+    const closed = answer();
+    const source = new WebSource('http://a.test/', new Requests({ fetch: closed.fetch }));
+    await source.start(0);
+    source.close();
+    assert.ok(closed.told.isCancelled);
+
+    const aborted = answer();
+    const controller = new AbortController();
+    const read = async () => {
+      const web = new WebSource('http://a.test/', new Requests({ fetch: aborted.fetch }));
+      for await (const piece of web.read(0, Infinity, controller.signal)) {
+        assert.equal(piece.length, 10);
+        setTimeout(() => controller.abort(), 1);
+      }
+    };
+    await assert.rejects(inTime(read()), { name: 'AbortError' });
+    assert.ok(aborted.told.isCancelled);
   });
 });

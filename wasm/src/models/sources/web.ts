@@ -94,6 +94,8 @@ export class WebSource implements ByteSource {
 
   close(): void {
     this.#request.abort();
+    // A fetch of the caller's need not heed the signal.
+    this.#reader?.cancel();
     this.#reader = undefined;
   }
 
@@ -139,6 +141,7 @@ export class WebSource implements ByteSource {
       await this.#resume(next, error, signal);
       return false;
     }
+    if (own.aborted) throw this.#broken('it was closed');
     const isShort = this.size !== Infinity && next < this.size;
     if (!bytes && !isShort) return true;
     if (!bytes) await this.#resume(next, 'it ended early', signal);
