@@ -34,12 +34,19 @@ const escaped = (letter: string): string => letter.replace(/[\\^$.*+?()[\]{}|/-]
 /** Where a class is not, this letter is no syntax, and must not be escaped. */
 const literal = (letter: string): string => (letter === '-' ? letter : escaped(letter));
 
-/** The letters that are the same as this one where case does not matter. */
+/** Second capital letters by their small ones, the long s and the kelvin sign: toUpperCase() never gives them. */
+const moreCapitals = new Map([
+  ['s', '\u017f'],
+  ['k', '\u212a'],
+]);
+
+/** The letters that are the same as this one where case does not matter: the one itself, if there are no others. */
 function sameLetters(letter: string): string[] {
-  const more = { s: 'ſ', k: 'K' }[letter.toLowerCase()];
-  return [
-    ...new Set([letter, letter.toLowerCase(), letter.toUpperCase(), ...(more ? [more] : [])]),
-  ].filter((each) => Array.from(each).length === 1);
+  const small = letter.toUpperCase().toLowerCase();
+  const all = [letter, small, letter.toLowerCase(), letter.toUpperCase(), moreCapitals.get(small)];
+  return [...new Set(all.filter((each) => each !== undefined))].filter(
+    (each) => Array.from(each).length === 1,
+  );
 }
 
 class Translator {
@@ -103,8 +110,13 @@ class Translator {
     return simple(this.#literal(letter));
   }
 
+  /** The letters that a letter of the pattern stands for here. */
+  #same(letter: string): string[] {
+    return this.#isAnyCase ? sameLetters(letter) : [letter];
+  }
+
   #literal(letter: string): string {
-    const same = this.#isAnyCase ? sameLetters(letter) : [letter];
+    const same = this.#same(letter);
     return same.length === 1 ? literal(letter) : `[${same.map(escaped).join('')}]`;
   }
 
@@ -163,11 +175,11 @@ class Translator {
   #item(letter: string): string {
     const from = letter === '\\' ? this.#escape(true) : escaped(letter);
     const isRange = this.#rest(1) === '-' && this.#rest(2) !== '-]' && !/^\\[pP]/.test(from);
-    const hasCase = this.#isAnyCase && /[a-z]/i.test(letter);
-    if (!isRange) return hasCase ? sameLetters(letter).map(escaped).join('') : from;
-    if (hasCase) this.no('a range where case does not matter');
+    const same = this.#same(letter);
+    if (!isRange) return same.length > 1 ? same.map(escaped).join('') : from;
     this.#at += 1;
     const to = this.#next();
+    if (same.length > 1 || this.#same(to).length > 1) this.no('a range where case does not matter');
     return `${from}-${to === '\\' ? this.#escape(true) : escaped(to)}`;
   }
 
@@ -190,6 +202,8 @@ class Translator {
     this.#at += all.length;
     const isNegative = (sign === 'P') !== (not === '^');
     const property = /^[CLMNPSZ][a-z]?$/.test(name) ? name : `Script=${name}`;
+    if (this.#isAnyCase && /^L[ult]$/.test(name))
+      this.no(`"\\${sign}${all}" where case does not matter`);
     try {
       return new RegExp(`\\${isNegative ? 'P' : 'p'}{${property}}`, 'u').source;
     } catch {
@@ -202,6 +216,10 @@ class Translator {
     const form = kind === 'u' ? /^()([0-9a-f]{4})/i : /^(\{([0-9a-f]{1,6})\}|([0-9a-f]{2}))/i;
     const [all = this.no(`"\\${kind}"`), , braced, bare = braced] = form.exec(this.#rest(8)) ?? [];
     this.#at += all.length;
+    const number = parseInt(bare ?? '', 16);
+    const isLetter = number <= 0x10ffff; // others are refused as no pattern
+    if (isLetter && this.#same(String.fromCodePoint(number)).length > 1)
+      this.no(`"\\${kind}${all}" where case does not matter`);
     return `\\u{${bare ?? ''}}`;
   }
 }
