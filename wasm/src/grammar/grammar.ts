@@ -7,14 +7,14 @@ export const mostStates = 2 ** 20;
 export const mostEdges = 2 ** 22;
 
 /** Edges by what they have: the same place of each list is one edge. */
-export interface Edges {
+interface Edges {
   readonly from: Int32Array;
   readonly low: Int32Array;
   readonly high: Int32Array;
   readonly to: Int32Array;
 }
 
-export interface Calls {
+interface Calls {
   readonly from: Int32Array;
   readonly rule: Int32Array;
   readonly to: Int32Array;

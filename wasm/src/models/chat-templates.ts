@@ -89,7 +89,7 @@ function templatesIn(file: ModelFile): Found {
 }
 
 /** What the files beside the weights say; those that are given go before what is in the weights' own. */
-export interface GivenTemplates {
+interface GivenTemplates {
   /** tokenizer_config.json, parsed. */
   readonly tokenizerConfig?: unknown;
   /** chat_template.jinja. */

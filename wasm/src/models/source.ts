@@ -14,7 +14,7 @@ import { PassSites } from './pass-sites.js';
 import { idsOf } from './text.js';
 
 /** The rows of a source, and the call that lets the encoder read them. */
-export interface SourceCall {
+interface SourceCall {
   /** Tokens of a row. */
   readonly length: number;
   /** Reads them into a session; returns what was asked for with `read`. */

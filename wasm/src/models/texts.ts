@@ -36,7 +36,7 @@ export interface TokenRow {
 }
 
 /** The rows, the longest first, in passes. */
-export function passesOf(rows: readonly TokenRow[]): RowsOfPass[] {
+function passesOf(rows: readonly TokenRow[]): RowsOfPass[] {
   const lengthOf = (place: number): number => rows[place]?.ids.length ?? 0;
   const order = rows.map((_, place) => place).sort((a, b) => lengthOf(b) - lengthOf(a) || a - b);
   const passes: RowsOfPass[] = [];
@@ -63,7 +63,7 @@ export function passesOf(rows: readonly TokenRow[]): RowsOfPass[] {
 }
 
 /** What a caller may watch and end. */
-export interface Watching {
+interface Watching {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: TextProgress) => void) | undefined;
 }

@@ -16,7 +16,7 @@ export type Role = keyof typeof besides;
 const all = { ...besides, chatTemplate: 'chat_template.jinja' };
 
 /** What was found of a model. */
-export interface FoundFiles {
+interface FoundFiles {
   readonly weights: readonly string[];
   readonly besides: Partial<Record<keyof typeof all, string>>;
 }

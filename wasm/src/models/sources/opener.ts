@@ -67,7 +67,7 @@ export interface FileCache {
 }
 
 /** The SHA-256 that files of weights must have: of the only one, or by name. */
-export type Hashes = string | ReadonlyMap<string, string> | undefined;
+type Hashes = string | ReadonlyMap<string, string> | undefined;
 
 const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value);

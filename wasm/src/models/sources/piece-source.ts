@@ -8,7 +8,7 @@ import { throwIfAborted } from '../../arguments/signal.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
 
 /** The bytes [begin, end), or fewer of them. */
-export type ReadPiece = (begin: number, end: number) => Promise<Uint8Array> | Uint8Array;
+type ReadPiece = (begin: number, end: number) => Promise<Uint8Array> | Uint8Array;
 
 /** A source of which `piece` reads at most `pieceSize` bytes at a time. */
 export class PieceSource implements ByteSource {

@@ -14,7 +14,7 @@ const usualHub = 'https://huggingface.co';
 /** As many redirects as browsers follow. */
 const mostHops = 20;
 
-export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
+type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 
 export interface RequestOptions {
   readonly headers?: RequestHeaders | undefined;
@@ -26,7 +26,7 @@ export interface RequestOptions {
 }
 
 /** An answer, and the SHA-256 that a hub has told of its file on the way. */
-export interface Answer {
+interface Answer {
   readonly response: Response;
   readonly sha256: string | undefined;
 }

@@ -5,7 +5,7 @@ import { refuse } from '../errors.js';
 import { textOfBytes } from './byte-letters.js';
 
 /** What stands for a prefix of some bytes, and how many bytes that has. */
-export interface Replaced {
+interface Replaced {
   readonly length: number;
   readonly text: string;
 }

@@ -198,7 +198,7 @@ const prefix = 'tokenizer.ggml.';
 const architecture = 'general.architecture';
 
 /** What the metadata has of a tokenizer, as JSON has it. */
-export function ggufSaved(metadata: ModelFile['metadata']): SavedTokenizer {
+function ggufSaved(metadata: ModelFile['metadata']): SavedTokenizer {
   const own = [...metadata].filter(([name]) => name.startsWith(prefix) || name === architecture);
   const plain = own.map(([name, value]) => [name, TextList.is(value) ? value.all() : value]);
   return { type: 'gguf', metadata: Object.fromEntries(plain) as Record<string, unknown> };

@@ -12,7 +12,7 @@ export interface Unigram {
 export const unknownPenalty = 10;
 
 /** A piece of a text; of letters in a row that are no pieces one, without an id. */
-export interface Cutting {
+interface Cutting {
   readonly text: string;
   readonly id: number | undefined;
 }

@@ -26,7 +26,7 @@ const han =
 const signs = /[!-/:-@[-`{-~]|\p{P}/gu;
 
 /** What BERT does with a text before it cuts it. */
-export interface PlainOptions {
+interface PlainOptions {
   readonly cleans: boolean;
   /** Whether letters of Han are words of their own. */
   readonly partsHan: boolean;
@@ -47,7 +47,7 @@ export function plainText(text: string, options: PlainOptions): string {
 }
 
 /** The words of a text that is plain: what lies between spaces, and each sign. */
-export const plainWords = (text: string): string[] =>
+const plainWords = (text: string): string[] =>
   text
     .replace(signs, ' $& ')
     .split(/\p{White_Space}+/u)

@@ -8,7 +8,7 @@ import { lowered, plainText } from '../words.js';
 import { patternOf } from './pattern.js';
 import { chainOf, known, type Makers } from './parts.js';
 
-export type Normalizer = (text: string) => string;
+type Normalizer = (text: string) => string;
 
 const unicode =
   (form: string) =>

@@ -6,7 +6,7 @@ import type { Fields } from '../../fields.js';
 import { chainOf, known, type Makers, partsOf } from './parts.js';
 
 /** Tokens before and after a text. */
-export interface Around {
+interface Around {
   readonly before: readonly number[];
   readonly after: readonly number[];
   /** What a pair of texts becomes, if it is said. */

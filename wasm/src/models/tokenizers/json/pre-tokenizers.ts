@@ -8,13 +8,13 @@ import { chainOf, known, type Makers } from './parts.js';
 import { behaviors, splitBy } from './split.js';
 
 /** A word, and whether the text begins with it. */
-export interface Word {
+interface Word {
   readonly text: string;
   readonly isFirst: boolean;
 }
 
 /** The words of a word. */
-export type PreTokenizer = (word: Word) => string[];
+type PreTokenizer = (word: Word) => string[];
 
 /** How a word is cut, whatever stands before it. */
 const cutting =
