@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
-import { inTime } from '../../support/js/patience.js';
+import { inTime, until } from '../../support/js/patience.js';
 import { models } from './support/bundle.js';
 import { families } from './support/families.js';
 import { safetensors } from './support/files.js';
@@ -341,6 +341,30 @@ describe('two that share a cache', () => {
     assert.ok((await inTime(whole)).equals(large));
     assert.ok(requests.length <= 2, `${requests.length} requests`);
   });
+});
+
+test('a stretch that is damaged is not looked at all the time while somebody else writes', async (t) => {
+  const { url } = await serveFile(t, large);
+  const store = folderStore(newFolder());
+  const shelf = new Shelf('damaged', () => Promise.resolve(store), Infinity, blockBytes);
+  await through(shelf, url);
+  const { key } = await shelf.find(url);
+  await store.put(`${key}-3`, Buffer.alloc(100));
+  const { get } = store;
+  let looks = 0;
+  store.get = (name) => {
+    looks += name === `${key}-3` ? 1 : 0;
+    return get(name);
+  };
+  const unlock = await shelf.lock(key);
+  const all = through(shelf, url);
+  await until(() => looks > 0);
+  const begin = performance.now();
+  await wait(500);
+  unlock();
+  assert.ok((await inTime(all)).equals(large));
+  const rounds = (performance.now() - begin) / 100;
+  assert.ok(looks <= 4 + 2 * rounds, `${looks} looks in ${rounds} rounds`);
 });
 
 describe('a load that fails before it reads', () => {

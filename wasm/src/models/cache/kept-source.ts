@@ -196,7 +196,8 @@ export class KeptSource implements Kept {
     for (let waited = 0; waited < patience; waited += look) {
       this.#unlock = await this.#shelf.lock(this.#key);
       await this.#follow();
-      if (this.#blocks.has(index)) return false;
+      // One that cannot be read, though it is there, is missing.
+      if (await this.#kept(index)) return false;
       if (this.#unlock) return true;
       await pause(look, signal);
       throwIfAborted(signal);
