@@ -1,7 +1,7 @@
 // Models from a config and weights in memory.
 
 import { QkvError } from '../api/errors.js';
-import type { CreateOptions, LanguageModelConfig } from '../api/model-types.js';
+import type { CreateOptions, LanguageModelConfig, Tokenizer } from '../api/model-types.js';
 import type { NdArray } from '../api/types.js';
 import { checkArray, checkStill, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
@@ -17,16 +17,34 @@ import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import type { NamedArray } from '../language/named-arrays.js';
 import { formats } from './kept.js';
-import { checkTokenizer } from './options.js';
 import type { ModelState } from './model-state.js';
 
 /** Bytes that are put into a model at once. */
 const piece = 2 ** 20;
 
+/** The option `tokenizer`: something with encode() and decode(). */
+function checkTokenizer(fn: string, given: unknown): asserts given is Tokenizer | undefined {
+  if (given === undefined) return;
+  const fits = reading(fn, 'tokenizer', () => {
+    const { encode, decode } = (given ?? {}) as Partial<Tokenizer>;
+    return typeof encode === 'function' && typeof decode === 'function';
+  });
+  if (!fits) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: tokenizer is ${describe(given)}, expected an object with encode() and decode()`,
+    );
+  }
+}
+
 /** The weights have the names of the arrays, and no other. */
-function checkNames(fn: string, names: readonly string[], arrays: ModelState['arrays']): void {
-  const missing = [...arrays.keys()].filter((name) => !names.includes(name));
-  const surplus = names.filter((name) => !arrays.has(name));
+function checkNames(
+  fn: string,
+  given: ReadonlyMap<string, unknown>,
+  arrays: ModelState['arrays'],
+): void {
+  const missing = [...arrays.keys()].filter((name) => !given.has(name));
+  const surplus = [...given.keys()].filter((name) => !arrays.has(name));
   if (missing.length === 0 && surplus.length === 0) return;
   const what = missing.length > 0 ? `have no ${some(missing)}` : `have ${some(surplus)}`;
   const expected = missing.length > 0 ? 'every array of the model' : 'only the arrays of the model';
@@ -104,7 +122,7 @@ export function create(
   const config = Object.freeze({ ...whole, maxLength: maxLength ?? whole.maxLength });
   const given = takeArrays(fn, instance, weights);
   return new WasmLanguageModel(fn, instance, { config, format, tokenizer, ends: [] }, (state) => {
-    checkNames(fn, [...given.keys()], state.arrays);
+    checkNames(fn, given, state.arrays);
     for (const [name, input] of given) {
       checkShape(fn, name, input, state.arrays.get(name) as NamedArray);
       checkStill(fn, input.name, input.source as Float32Array, sizeOf(input.shape));

@@ -85,9 +85,7 @@ export async function embed(
   given: unknown,
   options: EmbedOptions,
 ): Promise<Embeddings> {
-  const names = [
-    ...(['pooling', 'normalize', 'truncate', 'plain', 'signal', 'onProgress'] as const),
-  ] as const;
+  const names = ['pooling', 'normalize', 'truncate', 'plain', 'signal', 'onProgress'] as const;
   const taken = takeOptions(fn, 'options', options, names);
   const { normalize = true, truncate = false, plain = false, signal, onProgress } = taken;
   const { spec } = state;

@@ -1,7 +1,6 @@
 // Puts rows of weights into a model, through one block of WebAssembly memory.
 
-import type { Group } from '../memory/abi.js';
-import type { Arguments } from '../memory/abi.js';
+import type { Arguments, Group } from '../memory/abi.js';
 import { Handle } from '../memory/handle.js';
 import type { Address } from '../memory/raw.js';
 import type { ModelState } from './model-state.js';

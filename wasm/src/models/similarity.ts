@@ -5,7 +5,7 @@ import type { Neighbour } from '../api/model-types.js';
 import type { NdArray, OwnedArray } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import { isTensor } from '../arguments/genuine.js';
-import { checkInteger } from '../arguments/numbers.js';
+import { checkInteger, mostInt } from '../arguments/numbers.js';
 import { shapeText } from '../arguments/shapes.js';
 import { describe, isFloat32Array, newFloats } from '../arguments/values.js';
 
@@ -86,7 +86,7 @@ export function nearest(vectors: unknown, query: unknown, k: unknown = 10): Neig
     throw new QkvError('shape_mismatch', `${fn}: query has ${one.count} vectors, expected one`);
   }
   checkWidths(fn, 'query', all, one);
-  checkInteger(fn, 'k', k, 1, 2 ** 31 - 1);
+  checkInteger(fn, 'k', k, 1, mostInt);
   const [norms, [own = 0]] = [normsOf(all), normsOf(one)];
   const found = Array.from(norms, (norm, index) => {
     return { index, similarity: cosine(all, index, one, 0, norm * own) };

@@ -1,11 +1,11 @@
 // How files are asked of servers: by whose fetch(), with which headers, and to which servers these go. A header of the caller's, such as
 // one with a token, is for the server that was named, and not for another one to which that one redirects.
 
-import { QkvError } from '../../api/errors.js';
 import type { HubOptions, RequestHeaders } from '../../api/load-types.js';
 import { checkInteger } from '../../arguments/numbers.js';
 import { describe, isOptions, readOptions, takeOptions } from '../../arguments/values.js';
 import { nodeModule } from '../../platform/node.js';
+import { refuse } from '../errors.js';
 
 const fn = 'load';
 
@@ -32,10 +32,6 @@ interface Answer {
 }
 
 type Headers = Readonly<Record<string, string>>;
-
-const refuse = (what: string, expected: string): never => {
-  throw new QkvError('invalid_argument', `${fn}: ${what}, expected ${expected}`);
-};
 
 /** A copy of headers. Their values are secrets, which no message has. */
 function checkHeaders(name: string, given: unknown): Headers {
