@@ -101,6 +101,12 @@ describe('a cache in a folder', () => {
     assert.equal(await cache.size(), 0);
   });
 
+  test('as a Blob: a watcher that is none is refused before anything is asked for', async () => {
+    const cache = modelCache({ folder: newFolder() });
+    const fetch = () => assert.fail('a request');
+    await expectRejects(cache.blob('http://a.test/', { fetch, onProgress: 5 }), 'blob', 'invalid_argument', 'onProgress is 5', 'a function'); // prettier-ignore
+  });
+
   test('a SHA-256 is checked once; what has another one is forgotten', async (t) => {
     const { url } = await serveFile(t, file);
     const cache = modelCache({ folder: newFolder() });

@@ -5,7 +5,7 @@ import type { KeptFormat } from '../api/model-types.js';
 import { QkvError } from '../api/errors.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
-import { describe, takeOptions } from '../arguments/values.js';
+import { takeOptions } from '../arguments/values.js';
 import { resolveConfig } from '../language/config.js';
 import type { Arguments } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
@@ -15,6 +15,7 @@ import { WasmLanguageModel } from './model.js';
 import { type OpenedModel, openModel } from './open.js';
 import { bytesIn, formatIn, formats, type Kept } from './kept.js';
 import type { ModelState } from './model-state.js';
+import { checkProgress } from './progress.js';
 import { checkHashes, Opener } from './sources/opener.js';
 import { type RequestOptions, Requests } from './sources/requests.js';
 import type { Rows } from './stream.js';
@@ -118,12 +119,7 @@ export async function load(
   checkBoolean(fn, 'head', head);
   if (format !== undefined) checkChoice(fn, 'format', format, formats);
   checkSignal(fn, signal);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
-    );
-  }
+  checkProgress(fn, onProgress);
   const requests = new Requests({ ...(options as RequestOptions), isKept: cache !== undefined });
   const opener = new Opener(requests, fileCacheOf(cache), checkHashes(options.sha256));
   const opened = await openModel(source, { maxLength, head, signal, opener });

@@ -16,8 +16,9 @@ import { outputsOf } from '../language/config.js';
 import { Call } from '../memory/call.js';
 import type { ModelSpec } from './model-spec.js';
 import type { ModelState } from './model-state.js';
+import { checkProgress } from './progress.js';
 import { hasNoTokenizer, tokensOf } from './text.js';
-import { checkProgress, inPasses, mostTexts, shortened, type TokenRow } from './texts.js';
+import { inPasses, mostTexts, shortened, type TokenRow } from './texts.js';
 
 const fn = 'LanguageModel.score';
 

@@ -1,9 +1,8 @@
 // Rows of tokens of different lengths in few passes: those of one length, or nearly, side by side.
 
-import { QkvError } from '../api/errors.js';
 import type { TextProgress } from '../api/model-types.js';
 import { throwIfAborted } from '../arguments/signal.js';
-import { describe, reading } from '../arguments/values.js';
+import { reading } from '../arguments/values.js';
 import type { ModelSpec } from './model-spec.js';
 import { Pause } from '../platform/pause.js';
 import { idsOf } from './text.js';
@@ -66,14 +65,6 @@ function passesOf(rows: readonly TokenRow[]): RowsOfPass[] {
 interface Watching {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: TextProgress) => void) | undefined;
-}
-
-export function checkProgress(fn: string, onProgress: unknown): void {
-  if (onProgress === undefined || typeof onProgress === 'function') return;
-  throw new QkvError(
-    'invalid_argument',
-    `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
-  );
 }
 
 /** Runs the passes of these rows, with turns of the event loop between. */

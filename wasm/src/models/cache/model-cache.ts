@@ -7,6 +7,7 @@ import { checkSignal } from '../../arguments/signal.js';
 import { describe, tagOf, takeOptions } from '../../arguments/values.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { nodeModule } from '../../platform/node.js';
+import { checkProgress } from '../progress.js';
 import { Rate } from '../rate.js';
 import { fileName, isAddress, type FileCache, Opener } from '../sources/opener.js';
 import { readAll } from '../sources/source.js';
@@ -145,8 +146,9 @@ class OwnModelCache implements ModelCache {
   async blob(address: string | URL, given: BlobOptions = {}): Promise<Blob> {
     const names = ['signal', 'onProgress', 'headers', 'hub', 'fetch', 'tries'] as const;
     const options = takeOptions('blob', 'options', given, names);
-    const { signal } = options;
+    const { signal, onProgress } = options;
     checkSignal('blob', signal);
+    checkProgress('blob', onProgress);
     if (!isAddress(address))
       refuserOf('blob')(`address is ${describe(address)}`, 'the address of a file');
     const opener = new Opener(
@@ -157,18 +159,16 @@ class OwnModelCache implements ModelCache {
     const source = await opener.open('address', at, signal);
     const rate = new Rate(performance.now());
     let loaded = 0;
-    let parts: Blob[] = [];
+    const parts: Blob[] = [];
     try {
       for await (const piece of source.read(0, Infinity, signal)) {
         loaded += piece.length;
         // Copies, which the engine may put on the disk.
         parts.push(new Blob([piece.slice()]));
         const total = Math.max(loaded, source.size === Infinity ? 0 : source.size);
-        const told = { loaded, total, rate: rate.add(piece.length, performance.now()) };
         const { problem } = this;
-        options.onProgress?.({
-          ...told,
-          file: fileName(at),
+        onProgress?.({
+          ...{ loaded, total, rate: rate.add(piece.length, performance.now()), file: fileName(at) },
           ...(problem !== undefined && { cacheProblem: problem }),
         });
       }
@@ -176,9 +176,7 @@ class OwnModelCache implements ModelCache {
     } finally {
       source.close();
     }
-    const kept = await this.#blobs(wholeAddress(at));
-    parts = kept ?? parts;
-    return new Blob(parts);
+    return new Blob((await this.#blobs(wholeAddress(at))) ?? parts);
   }
 
   /** A file from the cache, if all of it is there. */

@@ -36,7 +36,7 @@ type Headers = Readonly<Record<string, string>>;
 /** A copy of headers. Their values are secrets, which no message has. */
 function checkHeaders(name: string, given: unknown): Headers {
   if (!isOptions(given)) refuse(`${name} is ${describe(given)}`, 'an object of names and texts');
-  const headers = readOptions(fn, name, given as Record<string, unknown>, (all) => ({ ...all }));
+  const headers = readOptions(fn, name, given, (all) => ({ ...all }));
   for (const [key, value] of Object.entries(headers)) {
     const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(key);
     if (!isName) refuse(`${name} has the name ${describe(key)}`, 'the name of a header');
