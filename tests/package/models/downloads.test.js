@@ -332,6 +332,18 @@ describe('headers', () => {
     assert.equal(String(await whole('http://a.test/x', { fetch })), 'of http://a.test/x');
   });
 
+  test('a small file that is aborted with a TypeError is not told as one that is no JSON', async () => {
+    const reason = new TypeError('enough');
+    const controller = new AbortController();
+    const fetch = () => {
+      controller.abort(reason);
+      return Promise.resolve(new Response('{}'));
+    };
+    const source = { config: 'http://a.test/config.json', weights: file };
+    const options = { signal: controller.signal, opener: new Opener(new Requests({ fetch })) };
+    await assert.rejects(openModel(source, options), (error) => error === reason);
+  });
+
   test('that does not heed the signal is told by its answer that nobody reads on', async () => {
     /** An answer that brings one piece and then nothing, and what it was told. */
     const answer = () => {

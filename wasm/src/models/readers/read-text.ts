@@ -1,9 +1,10 @@
 // Small files of text.
 
+import { throwIfAborted } from '../../arguments/signal.js';
 import { refuse } from '../errors.js';
 import type { ByteSource } from '../sources/source.js';
 
-/** Most letters of such a file. */
+/** Most letters of such a file: units of UTF-16. */
 const most = 2 ** 26;
 
 /** What `make` makes of a text in UTF-8, which messages call `kind`. */
@@ -26,6 +27,7 @@ async function read<T>(
       return made;
     }
   } catch (error) {
+    throwIfAborted(signal);
     // Where JSON is read by recursion, lists within lists are a RangeError.
     const isText = [TypeError, SyntaxError, RangeError].some((of) => error instanceof of);
     if (!isText) throw error;
