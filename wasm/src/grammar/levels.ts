@@ -2,14 +2,14 @@
 
 import type { Grammar } from './grammar.js';
 
-/** Adds to a number of a list. Returns what it was before. */
+/** Adds to a number of a list. Returns what the number was before. */
 function add(list: Int32Array, at: number, what: number): number {
   const before = list[at] ?? 0;
   list[at] = before + what;
   return before;
 }
 
-/** Of a list of pairs (key, value) the values of each key, in the order of the list. */
+/** Of a list of keys the places of each key, in increasing order. */
 export class Grouped {
   readonly #first: Int32Array;
   readonly #values: Int32Array;
@@ -65,7 +65,10 @@ export function levelsOf(grammar: Grammar, usesBytes: boolean): Int32Array {
   return levels;
 }
 
-/** A state from which its own rule can be called again without a byte in between; undefined where there is none. */
+/**
+ * Undefined where no rule can call itself again without a byte in between; else a state of such a rule, or one that such a rule
+ * reaches by calls alone.
+ */
 export function leftRecursion(grammar: Grammar): number | undefined {
   const { count, calls, starts } = grammar;
   const nullable = levelsOf(grammar, false);

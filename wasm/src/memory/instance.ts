@@ -93,7 +93,7 @@ export class Instance {
   }
 
   /**
-   * Lets `work` make a block of its own and gives it back at once: the staging block would keep the
+   * Lets `work` make one block of its own, by one call of `room`, and gives it back at once: the staging block would keep the
    * size of the largest weights for good.
    */
   withRoom(fn: string, work: (room: (floats: number) => Address) => void): void {

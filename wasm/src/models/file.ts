@@ -1,4 +1,4 @@
-// What a reader of formats/ finds in the files of a model, before anything of the arrays is read.
+// What readers/ find in the files of a model, before anything of the arrays is read.
 
 import type { ByteSource } from './sources/source.js';
 

@@ -4,16 +4,16 @@
 import { throwIfAborted } from '../../arguments/signal.js';
 import { newBytes } from '../errors.js';
 import { pause } from '../sources/backoff.js';
-import type { KeptSource as Kept } from '../sources/opener.js';
+import type { CachedSource } from '../sources/opener.js';
 import { type ByteSource, ended } from '../sources/source.js';
 import type { WebSource } from '../sources/web.js';
-import type { About, Kept as OnShelf, Shelf } from './shelf.js';
+import type { About, Shelf, ShelvedFile } from './shelf.js';
 
 /** Milliseconds between looks at what somebody else writes, and how long nothing may come of it. */
 const [look, patience] = [100, 30_000];
 const smallest = 2 ** 16;
 
-export class KeptSource implements Kept {
+export class KeptSource implements CachedSource {
   readonly name: string;
   readonly #web: WebSource;
   readonly #shelf: Shelf;
@@ -33,7 +33,7 @@ export class KeptSource implements Kept {
   /** Nothing more of it is kept. */
   #isOff = false;
 
-  constructor(web: WebSource, shelf: Shelf, address: string, { key, about, blocks }: OnShelf) {
+  constructor(web: WebSource, shelf: Shelf, address: string, { key, about, blocks }: ShelvedFile) {
     [this.name, this.#web, this.#shelf, this.#address] = [web.name, web, shelf, address];
     [this.#key, this.#about, this.#blocks] = [key, about, blocks];
     if (about) this.#expect(about);

@@ -21,8 +21,8 @@ export interface About {
   readonly checked: string | null;
 }
 
-/** A file as it lies there. */
-export interface Kept {
+/** What a cache has of a file: what is known of it, and which stretches, by their numbers from the front. */
+export interface ShelvedFile {
   readonly key: string;
   readonly about: About | undefined;
   readonly blocks: Set<number>;
@@ -77,7 +77,7 @@ export class Shelf {
   }
 
   /** What is kept of an address; undefined where the cache cannot be read. */
-  async find(address: string): Promise<Kept | undefined> {
+  async find(address: string): Promise<ShelvedFile | undefined> {
     const key = keyOf(address);
     return this.#try('cannot be read', async (store) => {
       const all = await this.#blocks(store);
@@ -95,9 +95,9 @@ export class Shelf {
   }
 
   /** All files. */
-  async list(): Promise<Kept[]> {
+  async list(): Promise<ShelvedFile[]> {
     const kept = await this.#try('cannot be read', async (store) => {
-      const all: Kept[] = [];
+      const all: ShelvedFile[] = [];
       for (const [key, blocks] of await this.#blocks(store))
         all.push({ key, blocks, about: await this.#about(store, key) });
       return all;
@@ -106,7 +106,7 @@ export class Shelf {
   }
 
   /** Bytes of what is kept of a file. */
-  bytesOf({ about, blocks }: Kept): number {
+  bytesOf({ about, blocks }: ShelvedFile): number {
     const size = about?.size ?? Infinity;
     const of = (index: number): number =>
       Math.max(0, Math.min(this.blockBytes, size - index * this.blockBytes));
@@ -114,7 +114,7 @@ export class Shelf {
   }
 
   /** Whether all of a file is there. */
-  isWhole({ about, blocks }: Kept): boolean {
+  isWhole({ about, blocks }: ShelvedFile): boolean {
     const size = about?.size ?? null;
     return size !== null && blocks.size === Math.ceil(size / this.blockBytes);
   }
@@ -180,7 +180,7 @@ export class Shelf {
     }
     const others = (await this.list()).filter((each) => each.key !== key);
     let bytes = others.reduce((sum, each) => sum + this.bytesOf(each), 0);
-    const usedOf = ({ about }: Kept): number => about?.used ?? 0;
+    const usedOf = ({ about }: ShelvedFile): number => about?.used ?? 0;
     for (const each of others.sort((a, b) => usedOf(a) - usedOf(b))) {
       if (bytes + size <= this.#maxBytes) break;
       if (this.#inUse.has(each.key)) continue;

@@ -51,7 +51,8 @@ async function readFile(source: ByteSource, signal?: AbortSignal): Promise<Model
   );
 }
 
-const fileName = /^\w[\w-]*(\.[\w-]+)*$/;
+/** The name of a file, without a folder. */
+const plainName = /^\w[\w-]*(\.[\w-]+)*$/;
 
 /** The names of files in an index of shards, and the names of arrays by file. */
 function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
@@ -60,7 +61,7 @@ function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
   const shards = new Map<string, string[]>();
   for (const [tensor, file] of Object.entries(map)) {
     // A stranger's index names files beside it, and no other place.
-    const isBeside = typeof file === 'string' && file.length < 256 && fileName.test(file);
+    const isBeside = typeof file === 'string' && file.length < 256 && plainName.test(file);
     if (!isBeside)
       refuse(
         `${name} has ${describe(file)} for ${quoted(tensor)}`,

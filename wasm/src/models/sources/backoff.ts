@@ -1,12 +1,12 @@
-// Pauses before requests for the rest of what broke off.
+// Pauses before requests for the rest of a file whose connection broke.
 
-/** Milliseconds before the first. */
+/** Milliseconds before the first request. */
 const first = 250;
-/** Longer ones wait for a server that has gone for good. */
+/** The longest pause, in milliseconds: longer ones would wait for a server that has gone for good. */
 const longest = 30_000;
 
 /**
- * Before request number `n`, counted from 0: twice as long as before the one before it, a quarter more or less by chance, so that many who lost a
+ * Milliseconds before request number n, counted from 0: min(30,000, 250 2^n), a quarter more or less by chance, so that many who lost a
  * server at once do not all come back at once.
  */
 export const pauseBefore = (n: number): number =>

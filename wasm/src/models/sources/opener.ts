@@ -42,15 +42,15 @@ export const fileName = (place: string): string =>
     ? 'weights'
     : (/([^/\\]+)[/\\]*$/.exec(place.replace(/[?#].*$/s, ''))?.[1] ?? place);
 
-/** A file of a server that is kept elsewhere, too. */
-export interface KeptSource extends ByteSource {
+/** A file of a server that a cache keeps as it is read. */
+export interface CachedSource extends ByteSource {
   /** The SHA-256 that the whole file was once found to have. */
   readonly checked: string | undefined;
   /** Whether all of it is there. */
   readonly isWhole: boolean;
   /** Says that it has this SHA-256. */
   markChecked(sha256: string): Promise<void>;
-  /** Forgets all of it. */
+  /** Removes all of it from the cache. */
   forget(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export interface FileCache {
   /** Why the latest file was not kept. */
   readonly problem: string | undefined;
   /** The file, of which `web` asks for what is missing; undefined where nothing can be kept. */
-  source(address: string, web: WebSource, signal?: AbortSignal): Promise<KeptSource | undefined>;
+  source(address: string, web: WebSource, signal?: AbortSignal): Promise<CachedSource | undefined>;
   /** Keeps a small text in place of the one that was kept of this address. */
   remember(address: string, text: string): Promise<void>;
   /** The text that was kept of this address. */

@@ -114,8 +114,8 @@ export class Requests {
   }
 
   /**
-   * Asks for a file. `own` are headers of this package, which go along wherever it is; those of the caller go to servers of
-   * their origin alone.
+   * Asks for a file. `own` are headers of this package, which every server of a redirect gets; those of the caller go to servers of
+   * the origin of `address` alone.
    */
   async get(address: string, own: Headers, signal: AbortSignal): Promise<Answer> {
     let sha256: string | undefined;

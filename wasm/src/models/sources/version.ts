@@ -14,7 +14,7 @@ export interface Version {
 
 export const unknown: Version = { size: Infinity, tag: null, modified: null };
 
-/** Whether another answer can be compared with it at all. */
+/** Whether anything is known by which another answer can be compared with it. */
 export const isKnown = ({ size, tag, modified }: Version): boolean =>
   size !== Infinity || tag !== null || modified !== null;
 

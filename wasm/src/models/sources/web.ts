@@ -39,9 +39,9 @@ export class WebSource implements ByteSource {
   /** The bytes that came last, and where in the file they begin. */
   #last: Uint8Array = new Uint8Array(0);
   #at = 0;
-  /** Of the last request; 0 where there was no answer. */
+  /** The HTTP status of the last request; 0 where there was no answer. */
   status = 0;
-  /** Where the bytes end that ever came, and requests for the rest since. */
+  /** Where the bytes end that ever came, and how many requests for the rest were sent since. */
   #furthest = 0;
   #tries = 0;
 
@@ -70,7 +70,7 @@ export class WebSource implements ByteSource {
     }
   }
 
-  /** Takes whatever the server sends next for the file. */
+  /** Forgets the version of the file, so that whatever the server sends next is taken for it. */
   forget(): void {
     this.close();
     [this.version, this.hasChanged, this.#hasRanges] = [unknown, false, undefined];

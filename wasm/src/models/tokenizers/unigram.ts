@@ -29,7 +29,7 @@ interface Step {
   readonly sum: number;
 }
 
-/** Bytes of UTF-16 of the letter at a place. */
+/** Units of UTF-16 of the letter at a place: 1 or 2. */
 const letterAt = (text: string, at: number): number =>
   (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 

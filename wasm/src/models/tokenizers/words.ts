@@ -23,7 +23,8 @@ const controls = /[\0\ufffd]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu;
 /** Han, letter by letter; the ranges of BERT, with one as @huggingface/tokenizers and the models that it made have it. */
 const han =
   /[\u4e00-\u9fff\u3400-\u4dbf\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\uf900-\ufaff\u{2f800}-\u{2fa1f}]/gu;
-const signs = /[!-/:-@[-`{-~]|\p{P}/gu;
+/** Signs as BERT has them: those of ASCII that are no letter, digit or control, and the punctuation of Unicode. */
+export const signs = /[!-/:-@[-`{-~]|\p{P}/gu;
 
 /** What BERT does with a text before it cuts it. */
 interface PlainOptions {

@@ -26,7 +26,7 @@ function bytesOf(fields: Fields, field: string): Uint8Array {
   }
 }
 
-/** Letters with what follows them as one; one by one where nobody knows. */
+/** The grapheme clusters of a text; its code points where the engine has no Intl.Segmenter. */
 const clusters: (text: string) => Iterable<string> = (() => {
   if (typeof Intl === 'undefined' || !('Segmenter' in Intl)) return (text: string) => text;
   const segmenter = new Intl.Segmenter('und');

@@ -3,6 +3,7 @@
 import type { Fields } from '../../fields.js';
 import { lettersOfText } from '../byte-letters.js';
 import { gpt2Words } from '../cuts.js';
+import { signs } from '../words.js';
 import { expressionOfText, patternOf } from './pattern.js';
 import { chainOf, known, type Makers } from './parts.js';
 import { behaviors, splitBy } from './split.js';
@@ -23,7 +24,6 @@ const cutting =
     cut(text);
 
 const spaces = /\p{White_Space}/gu;
-const signs = /[!-/:-@[-`{-~]|\p{P}/gu;
 const removed = splitBy(spaces, behaviors.Removed);
 const bySign = splitBy(signs, behaviors.Isolated);
 const wordsAndSigns =
