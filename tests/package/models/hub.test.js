@@ -152,6 +152,7 @@ describe('openModel: a model of a hub', () => {
     );
     const two = await serveHub(t, { 'm-F32.gguf': whole, 'm-Q8_0.gguf': whole });
     await expectRejects(open('hub:a/b', two.hub), 'load', 'invalid_argument', '2 GGUF files (m-F32.gguf, m-Q8_0.gguf)', 'hub:a/b/m-F32.gguf'); // prettier-ignore
+    await expectRejects(open('hub:a/b@v1', two.hub), 'load', 'invalid_argument', 'one of them: hub:a/b/m-F32.gguf@v1'); // prettier-ignore
     await expectModel(await open('hub:a/b/m-F32.gguf', two.hub), own);
     const entries = Object.entries(arrays);
     const part = (no, of) => ggufFile([...(no === 0 ? metadata : []), ['split.no', gguf.u16(no)], ['split.count', gguf.u16(2)]], Object.fromEntries(of)); // prettier-ignore
@@ -191,6 +192,16 @@ describe('openModel: a model of a hub', () => {
     await expectRejects(open('hub:a/b', { host: 'http://127.0.0.1:9' }), 'load', 'load_failed', 'http://127.0.0.1:9/api/models/a/b'); // prettier-ignore
     const broken = await serveHub(t, files, { status: 500 });
     await expectRejects(open('hub:a/b', broken.hub), 'load', 'load_failed', '/a/b/resolve/main/model.safetensors answered 500'); // prettier-ignore
+  });
+
+  test('a hub that is not there, with a listing in a cache that is damaged', async () => {
+    const fetch = () => Promise.reject(new TypeError('away'));
+    const cache = {
+      ...{ problem: undefined, source: async () => undefined, remember: async () => undefined },
+      recall: async () => '{"sha": "0123',
+    };
+    const opener = new Opener(new Requests({ fetch }), cache);
+    await expectRejects(openModel('hub:a/b', { opener }), 'load', 'load_failed', 'away');
   });
 
   test('other files by their addresses, and addresses that are none', async (t) => {

@@ -89,7 +89,7 @@ async function weightsOf(
   return ggufs.length > 0
     ? refuse(
         `${place} has ${ggufs.length} GGUF files (${some})`,
-        `one of them: ${place.replace(/@.*$/, '')}/${String(only)}`,
+        `one of them: ${place.replace(/(?=@|$)/, () => `/${String(only)}`)}`,
       )
     : refuse(`${place} has no ${usual.join(', no ')} and no GGUF file`, 'a model with one of them');
 }

@@ -66,6 +66,15 @@ export interface FileCache {
   recall(address: string): Promise<string | undefined>;
 }
 
+/** What a text of a cache is as JSON; undefined for none, and for one that is damaged. */
+function jsonIn(text = ''): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The SHA-256 that files of weights must have: of the only one, or by name. */
 type Hashes = string | ReadonlyMap<string, string> | undefined;
 
@@ -149,8 +158,8 @@ export class Opener {
       throwIfAborted(signal);
       const { status } = web;
       const isAway = status === 0 || status === 429 || status >= 500;
-      const kept = isAway ? await this.cache?.recall(address) : undefined;
-      if (kept !== undefined) return { status: 200, json: JSON.parse(kept) };
+      const kept = isAway ? jsonIn(await this.cache?.recall(address)) : undefined;
+      if (kept !== undefined) return { status: 200, json: kept };
       if (status === 0) throw error;
       return { status, json: undefined };
     } finally {
