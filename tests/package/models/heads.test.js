@@ -162,6 +162,13 @@ describe('score', () => {
   const bare = create(engine, classes.bert, randomWeights(classes.bert, 4));
   const single = create(engine, classes.bert, randomWeights(classes.bert, 4), { tokenizer: plain });
   after(() => [model, ofTokens, ofMasks, headless, bare, single].forEach((each) => each.dispose()));
+  /** A model whose tokenizer answers so for every pair. */
+  const byPairs = (answer) => {
+    const odd = { ...tokenizer, encodePair: () => ({ ids: [1, 2], isCut: false, ...answer }) };
+    const made = create(engine, classes.bert, randomWeights(classes.bert, 4), { tokenizer: odd });
+    after(() => made.dispose());
+    return made;
+  };
   const wrong = [
     ['of each token', () => ofTokens.score(['a']), 'unsupported', 'a head of each token, not of a text'],
     ['of masks', () => ofMasks.score(['a']), 'unsupported', 'a head of each token'],
@@ -172,6 +179,9 @@ describe('score', () => {
     ['an id', () => model.score([[1, 99]]), 'out_of_range', 'texts[0][1] is 99'],
     ['no tokenizer', () => bare.score([['a', 'b']]), 'invalid_argument', 'texts[0] is two texts', 'no tokenizer'],
     ['no pairs', () => single.score([['a', 'b']]), 'invalid_argument', 'the tokenizer has no encodePair()'],
+    ['too many segments', () => byPairs({ types: [0, 0, 0] }).score([['a', 'b']]), 'shape_mismatch', 'types of texts[0] has 3 elements', '2'],
+    ['no segments', () => byPairs({}).score([['a', 'b']]), 'invalid_argument', 'types of texts[0] is undefined'],
+    ['a segment', () => byPairs({ types: [0, 0.5] }).score([['a', 'b']]), 'invalid_argument', 'types of texts[0][1] is 0.5'],
     ['truncate', () => model.score(['a'], { truncate: 1 }), 'invalid_argument', 'truncate is 1'],
     ['signal', () => model.score(['a'], { signal: 1 }), 'invalid_argument', 'signal is 1'],
     ['onProgress', () => model.score(['a'], { onProgress: 1 }), 'invalid_argument', 'onProgress is 1'],

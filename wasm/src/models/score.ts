@@ -13,6 +13,7 @@ import {
   takeOptions,
 } from '../arguments/values.js';
 import { outputsOf } from '../language/config.js';
+import { checkWhole } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { ModelSpec } from './model-spec.js';
 import type { ModelState } from './model-state.js';
@@ -53,9 +54,10 @@ function pairRow(
     );
   }
   const { source: ids } = tokensOf(fn, name, pair.ids, spec, { isVector: true });
-  const types = Int32Array.from(pair.types);
   // One segment, where the model tells none apart.
-  return { ids, types: config.tokenTypes > 0 ? types : undefined, isCut: pair.isCut };
+  if (config.tokenTypes === 0) return { ids, isCut: pair.isCut };
+  const { source: types } = checkWhole(fn, `types of ${name}`, pair.types, ids.length);
+  return { ids, types: Int32Array.from(types as Int32Array), isCut: pair.isCut };
 }
 
 function rowOf(
