@@ -2,7 +2,7 @@
 // what the panel says of it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { engine, shownPanel } from '../support/scene.js';
+import { engine, shownPanel, viewOf } from '../support/scene.js';
 import { modules } from '../support/engine.js';
 
 const { modelOf } = await modules('engine/layer_weights');
@@ -115,4 +115,14 @@ test('flow: says what the change did, and gives away the keys', async () => {
   const none = await shown({ source: 'yours' });
   assert.match(none.text('.flow-missing'), /already computed/);
   assert.equal(none.panel.querySelector('.flow-stages'), null);
+});
+
+test('flow: paints the matrices of another source when they arrive, some time after it was chosen', async () => {
+  const { panel, view } = await shown({ source: 'constructed' });
+  const painted = () => panel.querySelector('[data-cells=wq]').getContext('2d').drawn.length;
+  const state = { ...view.state, source: 'random' };
+  panel.update({ ...view, state }); // the worker is still computing
+  const before = painted();
+  panel.update(await viewOf('qkv-panel-flow', { source: 'random' }, state, 1));
+  assert.ok(painted() > before, 'W_Q is that of the source before');
 });

@@ -158,10 +158,10 @@ function toldOf(result: FlowResult, tokens: readonly string[], shift: number): s
   });
 }
 
-/** The head of a frame, by all that its matrices follow from. */
-function layerOf({ frame, state }: View): string {
+/** The head of a frame, by all that its matrices follow from: its own source, as the state can name a later one. */
+function layerOf({ frame }: View): string {
   const { layer, view } = frame?.request ?? {};
-  return [state.source, layer?.seed, view?.head].join(' ');
+  return [layer?.source, layer?.seed, view?.head].join(' ');
 }
 
 /** What the latest frame has of this panel, if it is about the tokens on the page. */
