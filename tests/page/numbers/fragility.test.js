@@ -4,8 +4,9 @@ import { describe, test } from 'node:test';
 import { engine, rest, viewOf, web } from '../support/scene.js';
 
 const { modules } = await import('../support/engine.js');
-const { sharpBound, worstChange, CURVE, DRAWS } = await modules(
+const { sharpBound, worstChange, CURVE, DRAWS, errorOf, dice } = await modules(
   'features/fragility/shared/{bounds,constants}',
+  ...['features/fragility/worker/frame_feature', 'domain/random_ints'],
 );
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 const near = (a, b, off) => assert.ok(Math.abs(a - b) <= off, `${a} is not ${b}`);
@@ -67,6 +68,18 @@ describe('fragility: numbers', () => {
     near(here.largest, apart(softmax(scores, 0.1), after), 1e-5);
     assert.ok(error < 1e-5);
     worst.scores.forEach((score, i) => assert.ok(Math.abs(score - scores[i]) <= 0.1 + 1e-6));
+  });
+
+  test('weights that are right to float32 have the error of float32 alone, at any temperature', () => {
+    const random = dice(7);
+    const rows = Float32Array.from({ length: (1 + DRAWS) * 5 }, () => random.below(1000) / 150);
+    for (const temperature of [0.07, 0.3, 1]) {
+      const exact = Array.from({ length: 1 + DRAWS }, (_, i) =>
+        softmax(Array.from(rows.subarray(5 * i, 5 * i + 5)), temperature),
+      ).flat();
+      const error = errorOf(rows, Float32Array.from(exact), temperature);
+      assert.ok(error > 0 && error <= 2 ** -25, `${error} at τ = ${temperature}`);
+    }
   });
 
   test('the winner changes as often as two uniform shakes exchange their order', () => {

@@ -2,6 +2,7 @@ import '../../ui/plot.css';
 import './style.css';
 import { html, type TemplateResult } from 'lit-html';
 import formulas from './formulas.json';
+import { largestAt } from '../../domain/largest_at';
 import type { Figure } from '../../ui/export_figure';
 import { button, nextWithin, scoreBox, slider } from '../../ui/lit/controls';
 import { keyEntry, stage } from '../../ui/lit/plots';
@@ -116,7 +117,7 @@ function labOf(result: FragilityResult): TemplateResult {
 }
 
 function rowsOf({ scores, worst, weights }: FragilityResult): TemplateResult[] {
-  const [first, after] = [leader(weights), leader(worst.weights)];
+  const [first, after] = [largestAt(weights), largestAt(worst.weights)];
   return scores.map((score, i) => {
     const numbers = [score, worst.scores[i], weights[i], worst.weights[i]];
     const classes = [i === first ? 'winner' : '', i === after ? 'winner-after' : ''];
@@ -124,8 +125,6 @@ function rowsOf({ scores, worst, weights }: FragilityResult): TemplateResult[] {
     return tableRow(t('fragility.row', { key: i + 1 }), cells, classes.join(' ').trim());
   });
 }
-
-const leader = (weights: Float32Array) => weights.indexOf(Math.max(...weights));
 
 const boundsOf = ({ scores, shake, temperature }: FragilityRequest) => ({
   worst: worstChange(scores, shake, temperature),

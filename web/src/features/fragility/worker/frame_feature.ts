@@ -1,5 +1,6 @@
 import type { Qkv } from 'qkv';
 import { mean } from '../../../domain/averages';
+import { largestAt } from '../../../domain/largest_at';
 import { worse } from '../../../domain/nan_max';
 import { softmaxOf } from '../../../domain/softmax';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
@@ -56,24 +57,24 @@ function changesOf(weights: Float32Array): number[] {
   });
 }
 
-const told = (changes: readonly number[]): Changes => ({
+const summaryOf = (changes: readonly number[]): Changes => ({
   mean: mean(changes),
   largest: Math.max(...changes),
 });
 
-const winner = (row: Float32Array): number => row.indexOf(Math.max(...row));
 const rowAt = (rows: Float32Array, i: number) => rows.slice(i * KEYS, (i + 1) * KEYS);
 
 function shareOfFlips(rows: Float32Array): number {
-  const first = winner(rowAt(rows, 0));
-  const others = Array.from({ length: DRAWS }, (_, draw) => winner(rowAt(rows, draw + 1)));
+  const first = largestAt(rowAt(rows, 0));
+  const others = Array.from({ length: DRAWS }, (_, draw) => largestAt(rowAt(rows, draw + 1)));
   return others.filter((key) => key !== first).length / DRAWS;
 }
 
-function errorOf(rows: Float32Array, weights: Float32Array, temperature: number): number {
+/** The largest |difference| of a weight from the softmax in float64 of the scores as they are, [1 + DRAWS, KEYS] both. */
+export function errorOf(rows: Float32Array, weights: Float32Array, temperature: number): number {
   let error = 0;
   for (let i = 0; i <= DRAWS; i++) {
-    const exact = softmaxOf(rowAt(rows, i).map((score) => score / temperature));
+    const exact = softmaxOf(Array.from(rowAt(rows, i), (score) => score / temperature));
     exact.forEach((p, j) => (error = worse(error, Math.abs(p - weights[i * KEYS + j]!))));
   }
   return error;
@@ -86,7 +87,7 @@ export function fragilityFrames({
   // By what it is made of, as a request that comes anew has arrays of its own.
   const rowsOf = stage('fragility', log, (scores: string, shake: number, seed: number) => {
     const rows = shaken(scores.split(',').map(Number), shake, seed);
-    const curve = CURVE.map((tau) => told(changesOf(weightsOf(qkv, rows, tau))));
+    const curve = CURVE.map((tau) => summaryOf(changesOf(weightsOf(qkv, rows, tau))));
     return { rows, curve, flips: shareOfFlips(rows) };
   });
   return {
@@ -95,7 +96,7 @@ export function fragilityFrames({
       const { rows, curve, flips } = rowsOf(scores.join(), shake, seed);
       const weights = weightsOf(qkv, rows, temperature);
       const changes = changesOf(weights);
-      const here = told(changes);
+      const here = summaryOf(changes);
       const at = 1 + changes.indexOf(here.largest);
       return {
         ...request,
