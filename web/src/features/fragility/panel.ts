@@ -32,7 +32,8 @@ const CURVES = [
   ['theory-outside', 'simple'],
 ] as const;
 
-/** The slider of epsilon holds 100 times its logarithm. */
+/** The slider of epsilon holds 100 times its logarithm. STEP is 12 %, as less can leave the two digits of epsilon as they are. */
+const STEP = 5;
 const toPlace = (shake: number) => Math.round(100 * Math.log10(shake));
 const fromPlace = (place: number) => clampShake(10 ** (place / 100));
 
@@ -69,7 +70,7 @@ class FragilityPanel extends LitPanel {
       ${scores.map(box)}
       ${slider({
         ...{ id: 'fragility-shake', label: t('fragility.shake'), words: `ε = ${shake}` },
-        ...{ limits: [toPlace(least), toPlace(most)], place: toPlace(shake) },
+        ...{ limits: [toPlace(least), toPlace(most)], step: STEP, place: toPlace(shake) },
         take: (place) => this.change({ fragilityShake: fromPlace(place) }),
       })}
       ${slider({

@@ -16,7 +16,11 @@ import { drawNorm, NORM_HEIGHT } from './norm_plot';
 
 const STEPS = ['centred', 'normed', 'output'] as const;
 
-/** Sliders of a tenth hold ten times the number, that of the gain 20 times its binary logarithm. */
+/**
+ * The slider of the shift holds ten times it, that of the gain 20 times its binary logarithm. GAIN_STEP is 15 %, as less can leave the
+ * two digits of a gain as they are.
+ */
+const GAIN_STEP = 4;
 const toGain = (place: number) => Number((2 ** (place / 20)).toPrecision(2));
 const ofGain = (gain: number) => Math.round(20 * Math.log2(gain));
 
@@ -44,13 +48,15 @@ export class NormPart extends LitPanel {
   }
 
   #tools(row: readonly number[], gain: number, shift: number): TemplateResult {
+    const [least, most] = LIMITS.blockGain;
     const [low, high] = LIMITS.blockShift;
     const times = () => this.change({ blockRow: row.map((value) => clampEntry(10 * value)) });
     const first = () => this.change({ blockRow: null, blockGain: null, blockShift: null });
     return html`<div class="tools-row" data-control>
       ${slider({
         ...{ id: 'block-gain', label: t('block.worked.gain') },
-        ...{ limits: [ofGain(0.25), ofGain(4)], place: ofGain(gain), words: `γ = ${gain}` },
+        ...{ limits: [ofGain(least), ofGain(most)], step: GAIN_STEP, place: ofGain(gain) },
+        words: `γ = ${gain}`,
         take: (place) => this.change({ blockGain: toGain(place) }),
       })}
       ${slider({

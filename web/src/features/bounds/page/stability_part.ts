@@ -32,7 +32,8 @@ const CURVES = [
   ['plot-scaled', 'random', 'plot-scaled-point'],
 ] as const;
 
-/** They hold 100 times the logarithm. */
+/** They hold 100 times the logarithm. STEP is 12 %, as less can leave the two digits of a number as they are. */
+const STEP = 5;
 const toPlace = (value: number) => Math.round(100 * Math.log10(value));
 const fromPlace = (place: number) => Number((10 ** (place / 100)).toPrecision(2));
 
@@ -64,7 +65,7 @@ export class StabilityPart extends LitPanel {
       const [low, high] = LIMITS[field];
       return slider({
         ...{ id: `bounds-${name}`, label: rich(`bounds.${name}`), words: String(norms[name]) },
-        ...{ limits: [toPlace(low), toPlace(high)], place: toPlace(norms[name]) },
+        ...{ limits: [toPlace(low), toPlace(high)], step: STEP, place: toPlace(norms[name]) },
         take: (place) => this.change({ [field]: fromPlace(place) }),
       });
     });
