@@ -103,6 +103,8 @@ test('map: the numbers under the crosshair are those of the row that was asked f
   click(1, 1);
   assert.match(texts('.pin-hint')[0], /to pin a cell/);
   key('m');
+  assert.deepEqual(pair(), ['t1', 't1'], 'from a masked key to the largest weight');
+  key('m');
   const order = [...rowOf(4, 0, 1, 'causal').weights].map((weight, at) => [weight, at]);
   order.sort(([a], [b]) => b - a);
   const after = order[(order.findIndex(([, at]) => at === 1) + 1) % 4][1];

@@ -58,10 +58,20 @@ describe('readout: a cell among the others of its row', () => {
     assert.equal(web.rowSum(row), 1);
   });
 
-  test('is followed by the next smaller one, and the smallest by the largest', () => {
-    assert.equal(web.largestBelow(row), 1);
-    assert.equal(web.largestBelow(row, 0.5), 0);
-    assert.equal(web.largestBelow(row, 0.25), 2);
+  test('is followed by the next smaller one, equal ones from left to right, and the smallest by the largest', () => {
+    const order = ({ weights, scores = weights }, from) => {
+      const cols = [from];
+      for (let i = 1; i < 5; i++) cols.push(web.nextLargest({ weights, scores }, cols.at(-1)));
+      return cols;
+    };
+    assert.deepEqual(order(row, 1), [1, 0, 3, 2, 1]);
+    assert.deepEqual(order({ weights: Float32Array.of(0.25, 0.25, 0.25, 0.25) }, 2), [2, 3, 0, 1, 2]); // prettier-ignore
+    const masked = {
+      weights: Float32Array.of(0.25, 0.75, 0, 0),
+      scores: Float32Array.of(0, 1, -Infinity, -Infinity),
+    };
+    assert.deepEqual(order(masked, 1), [1, 0, 1, 0, 1]);
+    assert.equal(web.nextLargest(masked, 3), 1, 'from a masked key to the largest');
   });
 
   test('is among as many keys as its mask allows', () => {

@@ -37,12 +37,18 @@ export function rowSum({ weights }: RowData): number {
   return sum;
 }
 
-/** The column of the largest weight of a row that is smaller than `below`. */
-export function largestBelow({ weights }: RowData, below = Infinity): number {
-  let best = 0;
-  let largest = -1;
-  weights.forEach((weight, j) => {
-    if (weight < below && weight > largest) [best, largest] = [j, weight];
+/**
+ * The column after `col` when the keys that a row may read are in order of their weights: the largest first, equal ones from left to
+ * right, and after the last the first again.
+ */
+export function nextLargest({ weights, scores }: Pick<RowData, 'weights' | 'scores'>, col: number) {
+  const isBefore = (a: number, b: number) =>
+    weights[a]! > weights[b]! || (weights[a] === weights[b] && a < b);
+  let [first, next] = [-1, -1];
+  weights.forEach((_, j) => {
+    if (scores[j] === -Infinity) return; // masked
+    if (first < 0 || isBefore(j, first)) first = j;
+    if (isBefore(col, j) && (next < 0 || isBefore(j, next))) next = j;
   });
-  return best;
+  return next < 0 ? Math.max(0, first) : next;
 }

@@ -9,7 +9,7 @@ import { cividis } from '../../../domain/cividis';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import { allowedCount, isAllowed, largestBelow, rankInRow } from '../../../domain/rows';
+import { allowedCount, isAllowed, nextLargest, rankInRow } from '../../../domain/rows';
 import { isSigned, position, ticks } from '../../../domain/colour_scale';
 import { isCurrent, Panel, type View } from '../../panel';
 import { headName } from '../../head_names';
@@ -183,7 +183,7 @@ function mapModel(view: View): MatrixModel {
     knows: (cell) => current !== null && (isMasked(current, cell) || !!rowOf(current, cell.row)),
     nextLargest: ({ row, col }) => {
       const told = current && rowOf(current, row);
-      return told ? largestBelow(told, told.weights[col]) : col;
+      return told ? nextLargest(told, col) : col;
     },
   };
 }
