@@ -140,6 +140,18 @@ test('learn: a head that passes a half is told of once, at the judgement that sa
   assert.deepEqual(told(), []);
 });
 
+test('learn: of a model that has come to NaN no head is told of, and it goes on writing tokens that there are', () => {
+  const run = begun(fakeEngine({ weights: () => NaN }), settingsFor('reverse'));
+  for (let i = 0; i < 5; i += 1) run.step();
+  assert.deepEqual(run.news(null).births, []);
+  const task = web.taskOf('addition', '');
+  const forward = (ids) => {
+    for (const id of ids) assert.ok(id >= 0 && id < task.vocabulary, `it reads ${id}`);
+    return { logits: { data: new Float32Array(ids.length * task.vocabulary).fill(NaN) } };
+  };
+  assert.equal(web.write({ forward }, task, 1).rows, 16);
+});
+
 test('learn: each score has its heads, and the head that has most of it', () => {
   const engine = fakeEngine({
     weights(layer, head, query, key, steps) {

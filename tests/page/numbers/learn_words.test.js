@@ -24,7 +24,7 @@ const f32 = (...values) => Float32Array.from(values);
 
 test('learn: percent has a digit more just below all', () => {
   const told = [0, 0.004, 0.005, 0.5, 0.994, 0.995, 0.9951, 0.9999, 1, 1.5].map(web.percent);
-  assert.deepEqual(told, ['0', '0', '1', '50', '99', '100', '99.5', '100.0', '100', '150']);
+  assert.deepEqual(told, ['0', '0', '1', '50', '99', '99.5', '99.5', '99.9', '100', '150']);
 });
 
 test('learn: how a run stands', () => {

@@ -7,6 +7,7 @@ import { digits } from '../../../ui/numbers';
 import { pagePen } from '../../../ui/plot';
 import { t } from '../feature';
 import formulas from '../formulas.json';
+import { LEVELS } from '../shared/noise_levels';
 import type { NoiseNews, Snapshot, Writing } from '../shared/protocol';
 import { EXPERIMENTS, type Experiment, type Settings } from '../shared/run_settings';
 import { rightOf, rightText, tokensOf, writtenOf } from './answers';
@@ -67,9 +68,16 @@ function noisePart({ state, training }: Scene): TemplateResult {
 const noiseStage = (noise: NoiseNews) =>
   stage('noise', {
     height: NOISE_HEIGHT,
-    label: t('learn.noise.axis'),
+    label: t('learn.noise.picture', { weights: weightsOf(noise) }),
     draw: (width) => drawNoise(pagePen, width, noise),
   });
+
+const weightsOf = ({ learned, optimal }: NoiseNews): string => {
+  const number = (weight = NaN) => digits(weight, 3);
+  return LEVELS.map(
+    (sigma, i) => `σ = ${sigma}: ${number(learned[i])}, ${number(optimal[i])}`,
+  ).join('; ');
+};
 
 const noiseText = ({ step, errors }: NoiseNews) =>
   t('learn.noise.told', {

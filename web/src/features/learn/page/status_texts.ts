@@ -8,7 +8,9 @@ import type { Settings } from '../shared/run_settings';
 import { t } from '../feature';
 import type { Training } from './training_client';
 
-export const percent = (part: number) => (100 * part).toFixed(part > 0.995 && part < 1 ? 1 : 0);
+/** A share in percent, without the sign: whole numbers, and from 99.5 on tenths, of which 99.9 is the most that is not all. */
+export const percent = (part: number) =>
+  part >= 0.995 && part < 1 ? Math.min(99.9, 100 * part).toFixed(1) : (100 * part).toFixed(0);
 
 /** Loss and accuracy of a run, its speed and its size. */
 export function statusOf(record: RunRecord): string {

@@ -1,4 +1,5 @@
 import type { TrainedModel } from 'qkv/train';
+import { largestAt } from '../../../domain/largest_at';
 import type { Writing } from '../shared/protocol';
 import type { Task } from '../shared/task_type';
 import { prompts } from '../shared/tasks';
@@ -24,7 +25,7 @@ export function write(model: TrainedModel, task: Task, step: number): Writing | 
     rows.forEach(({ text }, row) => {
       const last = ((row + 1) * read - 1) * vocabulary;
       const logits = data.subarray(last, last + vocabulary);
-      text.push(logits.indexOf(Math.max(...logits)));
+      text.push(largestAt(logits));
     });
   }
   const marks = rows.flatMap(({ text, right }) => right.map((id, i) => id === text[prompt + i]));

@@ -1,4 +1,5 @@
 import type { TrainQkv } from 'qkv/train';
+import { largestAt } from '../../../domain/largest_at';
 import { History } from './snapshots';
 import type { Birth, Judged, News, Snapshot, Tuned, Writing } from '../shared/protocol';
 import { BORN, keysOf, SCORES_OF, scoreOf, type ScoreId } from '../shared/head_scores';
@@ -14,7 +15,7 @@ const KEPT = 96;
 /** Steps between two judgements: these cost a tenth of the time. */
 export const JUDGED_EVERY = 5;
 
-/** A model in training with everything that is told of it. The same settings and tunings tell the same, bit for bit. */
+/** A model in training, and everything that the page shows of it. The same settings and tunings give the same numbers, bit for bit. */
 export class Run {
   readonly settings: Settings;
   readonly task: Task;
@@ -103,8 +104,8 @@ export class Run {
     if (this.#born.has(score)) return;
     const { step } = snapshot;
     const all = this.#scoresIn(snapshot, index);
-    const best = all.indexOf(Math.max(...all));
-    if (all[best]! <= BORN) return;
+    const best = largestAt(all);
+    if (!(all[best]! > BORN)) return; // nor if the model has come to NaN
     this.#born.add(score);
     this.#births.push({ score, layer: Math.floor(best / heads), head: best % heads, step });
   }
@@ -175,7 +176,7 @@ export class Run {
   }
 }
 
-/** The likeliest token at each place and its probability. */
+/** The likeliest token at each place and its probability; -1 and NaN where a logit is NaN. */
 function likeliest(logits: Float32Array, places: number): Pick<Snapshot, 'answers' | 'certainty'> {
   const vocabulary = logits.length / places;
   const answers = new Int32Array(places);
