@@ -74,4 +74,5 @@ test('extrapolation: trains when asked, shows what came of it, and begins again 
   assert.match(panel.querySelector('[data-number=learned]').textContent, /^\d\.\d%$/);
   await show({ extrapolationTrained: 32 });
   assert.deepEqual(workers.at(-1).heard.at(-1).settings, { seed: 1, trained: 32 });
+  assert.equal(panel.querySelector('.told').textContent, 'Step 0 of 240.', 'of the new run');
 });

@@ -34,6 +34,8 @@ import { settingsOf } from './state';
 class ExtrapolationPanel extends LitPanel {
   #settings: Settings = { seed: 1, trained: 64 };
   #tested: Tested | null = null;
+  /** Of the run that goes on, of which nothing may have come yet. */
+  #step = 0;
   #running = false;
   #failure: Failure | null = null;
   readonly #lab = new Lab<ToExtrapolationLab, FromExtrapolationLab>('extrapolation', {
@@ -81,6 +83,7 @@ class ExtrapolationPanel extends LitPanel {
 
   #run(): void {
     this.#running = true;
+    this.#step = 0;
     this.#failure = null;
     this.#lab.send({ type: 'run', settings: this.#settings });
     this.refresh();
@@ -90,6 +93,7 @@ class ExtrapolationPanel extends LitPanel {
     const { seed, trained } = tested.settings;
     if (seed !== this.#settings.seed || trained !== this.#settings.trained) return; // of a run before
     this.#tested = tested;
+    this.#step = tested.step;
     this.#running = tested.step < STEPS;
     if (!this.#running) this.#lab.stop(); // it holds an engine that nothing needs again
     this.refresh();
@@ -103,8 +107,7 @@ class ExtrapolationPanel extends LitPanel {
 
   #status(): string {
     if (this.#failure) return t('extrapolation.failed', { reason: reasonOf(this.#failure) });
-    const step = this.#tested?.step ?? 0;
-    if (this.#running) return t('extrapolation.running', { step, steps: STEPS });
+    if (this.#running) return t('extrapolation.running', { step: this.#step, steps: STEPS });
     return this.#tested ? t('extrapolation.done', { steps: STEPS, seed: this.#settings.seed }) : '';
   }
 

@@ -1,4 +1,5 @@
 import type { LanguageBatch, TrainedModel, Trainer, TrainQkv } from 'qkv/train';
+import { largestAt } from '../../../domain/largest_at';
 import { dice, type Dice } from '../../../domain/random_ints';
 import {
   BLOCK,
@@ -25,10 +26,8 @@ export function rowsOf(random: Dice, batch: number, length: number): LanguageBat
 }
 
 /** Which of the logits of a token is largest. */
-function likeliest(logits: Float32Array, at: number): number {
-  const row = logits.subarray(at * VOCABULARY, (at + 1) * VOCABULARY);
-  return row.indexOf(Math.max(...row));
-}
+const likeliest = (logits: Float32Array, at: number): number =>
+  largestAt(logits.subarray(at * VOCABULARY, (at + 1) * VOCABULARY));
 
 /** The share of right answers in each block of positions. */
 function accuracyOf(model: TrainedModel, { ids, targets, batch }: LanguageBatch): number[] {
@@ -84,7 +83,7 @@ export function* positionModels(qkv: TrainQkv, settings: Settings): Generator<Te
     const random = dice(seed);
     const test = rowsOf(dice(TEST_SEED), TEST_ROWS, TESTED);
     for (let step = 0; ; step++) {
-      if (step % TESTED_EVERY === 0) yield { settings, step, ...told(models, trained, test) };
+      if (step % TESTED_EVERY === 0) yield { settings, step, ...testedOf(models, trained, test) };
       if (step === STEPS) return;
       const batch = rowsOf(random, BATCH, trained);
       for (const positions of POSITIONS) models[positions].step(batch);
@@ -94,7 +93,8 @@ export function* positionModels(qkv: TrainQkv, settings: Settings): Generator<Te
   }
 }
 
-function told(
+/** What the models answer on the long rows, and how large they are. */
+function testedOf(
   models: Readonly<Record<Positions, Trainer<TrainedModel>>>,
   trained: number,
   test: LanguageBatch,
