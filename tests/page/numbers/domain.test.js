@@ -8,7 +8,7 @@ import { modules } from '../support/engine.js';
 
 const web = await modules(
   ...['number_sets', 'sources', 'mask', 'row_groups', 'nan_max'].map((name) => `domain/${name}`),
-  ...['random_ints', 'animals', 'power_fit'].map((name) => `domain/${name}`),
+  ...['random_ints', 'animals', 'power_fit', 'softmax'].map((name) => `domain/${name}`),
 );
 
 describe('numbers of the reader:', () => {
@@ -103,6 +103,15 @@ test('errors: the larger one is worse, and NaN is worse than all', () => {
   assert.deepEqual(of, [2, 2, 3, NaN, NaN, 0]);
 });
 
+test('the logarithm of a sum of exponentials: of scores that are all masked it is -Infinity, as of none', () => {
+  const near = (scores, wanted) => assert.ok(Math.abs(web.logSumExp(scores) - wanted) < 1e-12);
+  near([0, Math.log(3)], Math.log(4));
+  near([1000, 1000, -Infinity], 1000 + Math.log(2));
+  assert.equal(web.logSumExp([-Infinity, -Infinity]), -Infinity);
+  assert.equal(web.logSumExp([]), -Infinity);
+  assert.ok(Number.isNaN(web.logSumExp([NaN, 1])));
+});
+
 describe('dice:', () => {
   test('draw what the recipes of models draw from the same seed', () => {
     for (const seed of [0, 1, 77, 2 ** 31 - 1, -5]) {
@@ -132,7 +141,10 @@ test('slope: two points have a line and nothing to judge it by, however they rou
     assert.ok(Number.isFinite(slope) && Number.isFinite(factor) && Number.isNaN(spread), `${x}`);
   }
   assert.deepEqual(web.fitPower([5], [2]), { slope: NaN, spread: NaN, factor: NaN });
-  assert.deepEqual(web.fitPower([4, 4, 4], [1, 2, 3]), { slope: NaN, spread: NaN, factor: NaN });
+  for (const x of [4, 6, 17]) {
+    const all = { slope: NaN, spread: NaN, factor: NaN };
+    assert.deepEqual(web.fitPower([x, x, x], [1, 2, 3]), all, `${x}`); // the mean of ln 6 three times is not ln 6
+  }
   const none = web.fitPower([4, 8, 16], [1, 2]);
   assert.ok(Math.abs(none.slope - 1) < 1e-12 && Number.isNaN(none.spread), 'a point without its y');
 });

@@ -22,7 +22,9 @@ export function fitPower(x: readonly number[], y: readonly number[]): PowerFit {
   const sum = (term: (a: number, b: number) => number) =>
     points.reduce((total, [a, b]) => total + term(a - centre, b - level), 0);
   const width = sum((a) => a * a);
-  const slope = sum((a, b) => a * b) / width; // 0 / 0 where there is no line
+  // The mean of equal numbers can be another one by rounding: whether there is a line is not read off the sums.
+  const isLine = points.some(([a]) => a !== points[0]?.[0]);
+  const slope = isLine ? sum((a, b) => a * b) / width : NaN;
   const squares = sum((a, b) => (b - slope * a) ** 2);
   const free = points.length - 2;
   const spread = free > 0 ? Math.sqrt(squares / free / width) : NaN;

@@ -20,9 +20,10 @@ export function entropyOf(weights: ArrayLike<number>): number {
   return entropy;
 }
 
-/** ln of the sum of exp(x). */
+/** ln of the sum of exp(x); -Infinity of none, and where every score is -Infinity. */
 export function logSumExp(scores: ArrayLike<number>): number {
   const all = Float64Array.from(scores);
   const largest = all.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (largest === -Infinity) return largest;
   return largest + Math.log(all.reduce((sum, x) => sum + Math.exp(x - largest), 0));
 }
