@@ -12,7 +12,7 @@ const web = await modules(
   ...[
     ...[
       'worker/block_taps',
-      'worker/residual_cross',
+      'worker/cross_weights',
       'worker/depth_study',
       'page/plots',
       'page/figure',

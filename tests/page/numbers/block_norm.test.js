@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { modules, packageModule } from '../support/engine.js';
+import { shownPanel } from '../support/scene.js';
 
 const { workedNorm } = await modules('features/block/shared/worked_norm');
 const qkv = await (await packageModule('index')).init();
@@ -45,4 +46,14 @@ describe('block: a worked norm', () => {
     one.output.forEach((value, i) => near(ten.output[i], value, 1e-5));
     near(ten.deviation / one.deviation, 10, 1e-4);
   });
+});
+
+test('block: the band is around the mean with LayerNorm, and around 0 with RMSNorm', async () => {
+  const titles = async (blockType) => {
+    const { panel } = await shownPanel('qkv-panel-block', { blockType });
+    const drawn = panel.querySelector('[data-figure=norm]');
+    return Array.from(drawn.querySelectorAll('.plot-title'), ({ textContent }) => textContent);
+  };
+  assert.deepEqual(await titles('layer'), ['before: mean ± σ', 'after, on a scale of its own']);
+  assert.deepEqual(await titles('rms'), ['before: 0 ± σ', 'after, on a scale of its own']);
 });

@@ -12,7 +12,7 @@ import { MatrixPanel } from '../../lit_panel';
 import type { View } from '../../panel';
 import type { HeadSource } from '../../../domain/sources';
 import { headName } from '../../head_names';
-import type { Cross } from '../worker/residual_cross';
+import type { Cross } from '../worker/cross_weights';
 import { CONTEXTS } from '../state';
 import { t } from '../feature';
 

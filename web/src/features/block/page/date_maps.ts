@@ -1,3 +1,4 @@
+import { largestAt } from '../../../domain/largest_at';
 import type { Language } from '../../../i18n/i18n';
 import type { Cell } from '../../../ui/matrix/cell';
 import { paintWeights } from '../../../ui/matrix/paint_weights';
@@ -45,13 +46,11 @@ export function mapOf(
   return {
     ...{ rows: reading.rows, cols, rowLabels, colLabels, rowHeight: 'square', look },
     name: t('block.dates.name', { head: head + 1, rows: reading.rows, cols }),
-    home: { row: 0, col: largestOf(weights.subarray(0, cols)) },
+    home: { row: 0, col: largestAt(weights.subarray(0, cols)) },
     bracket: null,
     describe,
   };
 }
-
-const largestOf = (row: Float32Array): number => row.indexOf(Math.max(...row));
 
 /** Shows it in a matrix that the page paints itself. */
 export function showMap(

@@ -44,7 +44,7 @@ export class NormPart extends LitPanel {
         <tbody><tr><th scope="row">${t('block.worked.before')}</th>${this.#boxes(row)}</tr>${rowsOf(worked, blockType)}</tbody>
       </table></div>
       <p class="norm-steps">${t(`block.worked.${blockType}Steps`)}</p>
-      ${labOf(row, worked)}`;
+      ${labOf(row, worked, blockType)}`;
   }
 
   #tools(row: readonly number[], gain: number, shift: number): TemplateResult {
@@ -86,7 +86,11 @@ const rowsOf = (worked: WorkedNorm, type: State['blockType']): TemplateResult[] 
       <th scope="row">${t(`block.worked.${step}`)}</th>${worked[step].map((value) => html`<td>${four(value)}</td>`)}</tr>`,
   );
 
-function labOf(row: readonly number[], { centre, deviation, output }: WorkedNorm): TemplateResult {
+function labOf(
+  row: readonly number[],
+  { centre, deviation, output }: WorkedNorm,
+  type: State['blockType'],
+): TemplateResult {
   const middle = mean(output);
   const spread = Math.sqrt(meanSquare(output.map((value) => value - middle)));
   const numbers = {
@@ -94,7 +98,12 @@ function labOf(row: readonly number[], { centre, deviation, output }: WorkedNorm
     ...{ meanAfter: four(middle), deviationAfter: four(spread) },
   };
   const [before, after] = [
-    { row, centre, deviation, title: t('block.worked.beforeTitle') },
+    {
+      row,
+      centre,
+      deviation,
+      title: t(type === 'rms' ? 'block.worked.beforeRms' : 'block.worked.beforeTitle'),
+    },
     { row: output, centre: middle, deviation: spread, title: t('block.worked.afterTitle') },
   ];
   const list = (values: readonly number[]) => values.map((value) => digits(value, 3)).join(', ');

@@ -6,6 +6,7 @@ const [LEFT, STRIP, HEAD] = [44, NORM_HEIGHT / 2, 26];
 
 interface Strip {
   readonly row: readonly number[];
+  /** The middle of the band, which reaches one deviation to each side. */
   readonly centre: number;
   readonly deviation: number;
   readonly title: string;
@@ -39,6 +40,6 @@ function drawStrip(pen: Pen, width: number, top: number, { row, centre, deviatio
   ].join('');
 }
 
-/** The row before and after, each with its mean and one deviation to each side. */
+/** The row before and after, each with a band around its centre. */
 export const drawNorm = (pen: Pen, width: number, before: Strip, after: Strip): string =>
   drawStrip(pen, width, 0, before) + drawStrip(pen, width, STRIP, after);

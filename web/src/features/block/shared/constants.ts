@@ -49,6 +49,7 @@ export const STREAM: Readonly<Record<NormPlace, readonly TapId[]>> = {
 export const MAX_BLOCK_TOKENS = 64;
 /** Width inside the feed-forward layer, as a multiple of the width of a token. */
 export const WIDER = 4;
+/** What norms add to the mean square before the root. */
 export const EPSILON = 1e-5;
 export const MAX_DEPTH = 24;
 

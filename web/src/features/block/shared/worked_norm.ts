@@ -1,15 +1,13 @@
 import { mean } from '../../../domain/averages';
-import type { NormType } from './constants';
+import { EPSILON, type NormType } from './constants';
 
 /** How many numbers the row has. */
 export const ROW_LENGTH = 6;
-/** Added to the mean square: the default of the layers. */
-const EPSILON = 1e-5;
 
 export interface WorkedNorm {
   /** What is subtracted; of RMSNorm 0. */
   readonly centre: number;
-  /** What is divided by. */
+  /** What is divided by: sqrt(mean square + EPSILON). */
   readonly deviation: number;
   readonly centred: readonly number[];
   readonly normed: readonly number[];

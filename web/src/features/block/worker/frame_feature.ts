@@ -11,7 +11,7 @@ import { layerInput } from '../../../engine/layer_weights';
 import type { Picture } from '../../../engine/paint';
 import type { PaintPalette } from '../../../domain/paint_palette';
 import { blockTaps, tapOf, type BlockResult, type Tap } from './block_taps';
-import { crossWeights, type Cross } from './residual_cross';
+import { crossWeights, type Cross } from './cross_weights';
 import {
   LEARNED_PATH,
   MAX_BLOCK_TOKENS,
