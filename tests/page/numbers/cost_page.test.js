@@ -151,4 +151,10 @@ test('cost: shapes are known again, with their counts', async () => {
   }
   enter(one('#cost-preset'), 'own');
   assert.deepEqual(take(), []);
+  enter(one('#cost-tokens'), '');
+  assert.deepEqual(
+    [take(), one('#cost-tokens').value],
+    [[], '1024'],
+    'what is no number changes nothing',
+  );
 });

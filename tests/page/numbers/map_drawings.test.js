@@ -72,6 +72,15 @@ test('arcs: of a row the strongest keys that carry seven tenths of it', () => {
   ]);
 });
 
+test('arcs: a screen reader hears the strongest keys of the query, listed as its language lists', async () => {
+  for (const [language, list] of [['en', /: t0 0\.\d+, t3 0\.\d+$/], ['zh', /：t0 0\.\d+、t3 0\.\d+$/]]) {
+    web.setLanguage(language);
+    const { find } = await arcs(4, 3);
+    assert.match(find('.arcs-stage').getAttribute('aria-valuetext'), list);
+  }
+  web.setLanguage('en');
+}); // prettier-ignore
+
 // ---- names and files ----
 
 test('names: heads built by hand are called by what they do, others by their number', () => {

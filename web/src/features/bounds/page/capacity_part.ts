@@ -9,7 +9,7 @@ import { formatFragment, LIMITS, type State } from '../../../state/state';
 import { LitPanel } from '../../lit_panel';
 import type { View } from '../../panel';
 import { t } from '../feature';
-import { coverShare, LABELINGS } from '../shared/capacity';
+import { coverShare } from '../shared/capacity';
 import { boundsRequest } from '../state';
 import type { Capacity } from '../worker/capacity';
 import { CAPACITY_HEIGHT, drawCapacity } from './plots';
@@ -81,7 +81,6 @@ function wordsOf({ heads, points }: Capacity) {
     ...{ heads, dimension, next: dimension + 1, double: 2 * dimension, most: points.length },
     ...{ all: share(dimension), beyond: share(dimension + 1), half: share(2 * dimension) },
     ...{ few: share(points.length), cover: percent(coverShare(points.length, heads)) },
-    count: LABELINGS,
   };
 }
 

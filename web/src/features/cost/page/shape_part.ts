@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit-html';
-import { checkBox, options, typedText, withValue } from '../../../ui/lit/controls';
+import { checkBox, numeric, options, withValue } from '../../../ui/lit/controls';
 import { LitPanel } from '../../lit_panel';
 import type { View } from '../../panel';
 import {
@@ -64,14 +64,14 @@ export class ShapePart extends LitPanel {
 
   #box(name: (typeof NUMBERS)[number], shape: Shape): TemplateResult {
     const [least, most] = SHAPE_LIMITS[name];
-    const take = ({ currentTarget }: Event) => {
-      const box = currentTarget as HTMLInputElement;
-      const costShape = cleanShape({ ...shape, [name]: Number(box.value) });
-      box.value = String(costShape[name]); // what was typed may be out of range
-      this.change({ costShape });
+    const cleaned = (typed: number) => cleanShape({ ...shape, [name]: typed });
+    const number = {
+      value: shape[name],
+      nearest: (typed: number) => cleaned(typed)[name],
+      take: (value: number) => this.change({ costShape: cleaned(value) }),
     };
     return html`<div class="control"><label for="cost-${name}">${t(`cost.${name}`)}</label>
-      <input type="number" id="cost-${name}" min=${least} max=${most} step="1" @change=${take} ${typedText(String(shape[name]))}></div>`;
+      <input type="number" id="cost-${name}" min=${least} max=${most} step="1" ${numeric(number)}></div>`;
   }
 
   /** A link may have bytes that are not offered: then none is chosen, not the first. */

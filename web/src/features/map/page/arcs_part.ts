@@ -165,7 +165,7 @@ function describe(row: RowData | null, tokens: readonly string[]): string {
   if (!row) return '';
   const keys = strongest(row.weights, row.row).slice(0, 5);
   const list = keys.map(({ key, weight }) => `${tokens[key] ?? ''} ${digits(weight, 3)}`);
-  return t('arcs.name', { query: tokens[row.row]!, list: list.join(', ') });
+  return t('arcs.name', { query: tokens[row.row]!, list: list.join(t('page.comma')) });
 }
 
 customElements.define('qkv-arcs', ArcsPart);
