@@ -1,4 +1,4 @@
-/** English animals by their singular; the plurals in -s and -es are known too. */
+/** English animals by their singular; isAnimal() knows the plurals in -s and -es too. */
 const ENGLISH = new Set(
   (
     'animal ant bat bear beaver bee beetle bird boar bull butterfly calf camel cat chicken cow crab crocodile crow ' +
@@ -20,7 +20,7 @@ export const CHINESE_ENDINGS =
   '猫狗犬鸟鱼马驴牛羊猪虎狮豹狼狐象熊猴猿兔鼠鹿蛇龟蛙鸡鸭鹅鹰鸽鸦雀燕鹤虫蜂蚁蝶蛛虾蟹鲸豚鲨';
 const CHINESE = new Set(['动物', '宠物', '狐狸', '猩猩', '骆驼', '袋鼠', '刺猬', '鹦鹉', '蚂蚁']);
 
-/** The animals that a reader may be told of, in their order. */
+/** The English animals of the constructed head by their singular, for the text that lists them. */
 export const ENGLISH_ANIMALS: readonly string[] = [...ENGLISH];
 
 const singular = (word: string, ending: string) =>
@@ -49,7 +49,7 @@ function lastIndex(tokens: readonly string[], pattern: RegExp): number {
 }
 
 /**
- * The token whose row is told until the reader chooses one: the last "it", and without any the last token that is
+ * The token whose row the page shows until the reader chooses one: the last "it", and without any the last token that is
  * more than a mark of punctuation. -1 without tokens.
  */
 export function homeOf(tokens: readonly string[]): number {

@@ -1,16 +1,16 @@
-/** NaN of none. */
+/** The arithmetic mean; NaN of no values. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i] ?? NaN;
   return sum / values.length;
 }
 
-/** The value that as many are below as above: between the two middle ones if their number is even; NaN of none. */
+/** The value in the middle, or the mean of the two in the middle; NaN of no values. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value that a part of all are below, between neighbours by proportion; NaN of none. */
+/** The value below which a part of all are, `part` from 0 to 1; between two values by linear interpolation. NaN of no values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (sorted.length - 1) * part;

@@ -3,7 +3,7 @@ import type { Show } from './choices';
 /** The smallest weight that the log scale tells apart. */
 const FLOOR = 1e-6;
 
-/** Where a value stands on its colour scale, from 0 to 1; `range` is the size of the ends of a signed one. */
+/** Where a value stands on its colour scale, from 0 to 1; a signed scale goes from -range to range. NaN stays NaN. */
 export function position(value: number, show: Show | 'difference', range: number): number {
   switch (show) {
     case 'weights':
@@ -17,6 +17,7 @@ export function position(value: number, show: Show | 'difference', range: number
   }
 }
 
+/** Whether a scale has both signs, with 0 in its middle. */
 export const isSigned = (show: Show | 'difference') => show === 'scores' || show === 'difference';
 
 /**

@@ -1,8 +1,8 @@
 import type { Failure } from './failure';
 
 /**
- * What the page is told of an error: of the package its code. Errors are known by their form, because in the single file those of
- * `qkv/models` are of a class of their own.
+ * The code and the message of an error; an error without a code has `unexpected`. It is told by its form, not by its class, because in
+ * the page of a single file `qkv/models` has a class of errors of its own.
  */
 export function describeFailure(error: unknown): Failure {
   const of = error as { code?: unknown; message?: unknown } | null | undefined;

@@ -4,7 +4,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What a worker of a panel says when something went wrong that nobody asked about. */
+/** What the worker of a panel sends when something went wrong, in the place of an answer. */
 export interface LabFailed {
   readonly type: 'failed';
   readonly failure: Failure;

@@ -1,4 +1,7 @@
-/** The rows whose cosine with row `of` is largest, without itself. */
+/**
+ * The `count` rows whose cosine with row `of` is largest, the largest first, without row `of` itself. `data` is [rows, width]; a row of
+ * zeros has the cosine 0 with every other. `count` is at least 1.
+ */
 export function nearest(
   data: Float32Array,
   width: number,

@@ -2,7 +2,7 @@ import type { Mask } from './choices';
 import { allowedKeys } from './mask';
 import type { RowData } from './row_data';
 
-/** The mean over all rows of the largest entropy each could have, in nats. */
+/** The mean over all rows of the largest entropy that each can have, ln of the keys it may read, in nats; NaN of no rows. */
 export function largestEntropy(mask: Mask, count: number): number {
   let most = 0;
   for (let row = 0; row < count; row++) {
@@ -12,12 +12,13 @@ export function largestEntropy(mask: Mask, count: number): number {
   return most / count;
 }
 
-/** Whether a query may read a key, and among how many. */
+/** Whether query `row` may read key `col`. */
 export function isAllowed(mask: Mask, row: number, col: number, count: number): boolean {
   const [first, end] = allowedKeys(mask, row, count);
   return col >= first && col < end;
 }
 
+/** How many keys query `row` may read. */
 export function allowedCount(mask: Mask, row: number, count: number): number {
   const [first, end] = allowedKeys(mask, row, count);
   return end - first;
@@ -31,6 +32,7 @@ export function rankInRow({ weights }: RowData, col: number): number {
   return rank;
 }
 
+/** Of the weights, added up in float64. */
 export function rowSum({ weights }: RowData): number {
   let sum = 0;
   for (const weight of weights) sum += weight;

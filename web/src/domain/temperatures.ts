@@ -1,2 +1,2 @@
-/** The temperatures that can be set. */
+/** The lowest and the highest temperature that can be set. */
 export const TEMPERATURES = [0.05, 20] as const;

@@ -5,8 +5,9 @@ export interface ViewRequest {
   readonly head: number;
   readonly other: number | null;
   readonly show: Show;
-  /** The selected query, and the row and column under the crosshair; -1 without tokens. */
+  /** The selected query; -1 without tokens. */
   readonly query: number;
+  /** The row under the crosshair of the map, or the selected query; -1 without tokens. */
   readonly told: number;
   /** Whether the page wants all weights of the shown head, as far as they are few. */
   readonly matrix: boolean;

@@ -11,7 +11,6 @@ import {
   optionalNumber,
   rounded,
   significant,
-  type Field,
   type Limits,
   type StateOf,
 } from '../../state/field';
@@ -34,10 +33,6 @@ export const CONTEXTS: Readonly<Record<Language, string>> = {
   zh: '一只累了的狗看见垫子上的猫。',
 };
 
-const short = (text: string) => text.slice(0, MAX_TEXT / 4).replace(/\p{Surrogate}/gu, '\uFFFD');
-/** Empty: the sentence of CONTEXTS. */
-const context: Field<string> = { key: 'bx', initial: '', write: short, read: short };
-
 /** What the model that writes dates reads; empty: that of DATES. */
 export const DATES: Readonly<Record<Language, string>> = { en: '3 March 1987', zh: '1987年3月3日' };
 
@@ -51,7 +46,8 @@ export const blockFields = {
   blockNorm: choice('bn', 'pre', NORM_PLACES),
   blockType: choice('by', 'layer', NORM_TYPES),
   blockTap: choice('bt', 'sum1', TAPS),
-  blockContext: context,
+  /** Empty: the sentence of CONTEXTS. */
+  blockContext: freeText('bx', MAX_TEXT / 4),
   blockDate: optional(freeText('bd', 40)),
   /** Of the stack: its blocks, how they are drawn, and the seed of the first one. */
   blockDepth: integer('bl', 12, [1, MAX_DEPTH]),
