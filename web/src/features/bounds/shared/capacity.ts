@@ -1,7 +1,7 @@
 /** Rows up to which labelings are tried: three times what H heads can fit in every way. */
 export const mostRows = (heads: number): number => 3 * (heads + 1);
 
-/** As many labelings are tried, or all where these are fewer. */
+/** So many random labelings of n rows are tried, or all 2^n where there are no more. */
 export const LABELINGS = 256;
 
 /**

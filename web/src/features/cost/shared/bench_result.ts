@@ -9,7 +9,7 @@ export const FIT_FROM = 256;
 export const WIDTH = 64;
 export const DECODE_HEADS = 8;
 
-/** Measured at one length. Times are in milliseconds, the fastest of several; NaN: not yet. */
+/** Measured at one length: times in milliseconds, the fastest of several, and bytes. NaN: not yet measured. */
 export interface BenchRow {
   readonly tokens: number;
   /** softmax(Q K^T) V in three steps, which keep T x T weights in memory. */
@@ -31,8 +31,9 @@ export interface BenchResult {
   readonly rows: readonly BenchRow[];
 }
 
+/** Operations of attention over T tokens, 4 T^2 WIDTH, in 10^9 a second. */
 export const gigaflops = (tokens: number, ms: number) => (4 * tokens ** 2 * WIDTH) / ms / 1e6;
-/** Bytes of keys and values that one token reads, in gigabytes a second. */
+/** Bytes of keys and values that one token reads, 8 T DECODE_HEADS WIDTH in float32, in 10^9 a second. */
 export const gigabytes = (tokens: number, ms: number) =>
   (2 * tokens * DECODE_HEADS * WIDTH * 4) / ms / 1e6;
 
@@ -43,7 +44,7 @@ const VARIANTS: readonly Variant[] = ['relaxed', 'simd', 'relaxed-threads', 'sim
 const UNITS_PER_MS = 1e5;
 const MOST = 1e12;
 
-/** Four digits are more than two runs agree on. */
+/** A time in UNITS_PER_MS with four digits, which are more than two runs agree on. */
 const units = (ms: number) => significant(Math.max(1, Math.round(ms * UNITS_PER_MS)), 4);
 
 export function writeResult(result: BenchResult | null): string {
@@ -69,7 +70,7 @@ function rowOf(group: readonly number[]): BenchRow | undefined {
   };
 }
 
-/** Undefined for what no benchmark wrote: each length at most once and in order, whole numbers above 0. */
+/** Undefined for what no benchmark wrote: each length of LENGTHS at most once and in order, whole numbers up to MOST, and times above 0. */
 export function readResult(raw: string): BenchResult | undefined {
   const groups = raw.split('_').map((group) => group.split('.').map(Number));
   const sound = groups.flat().every((n) => Number.isInteger(n) && n >= 0 && n <= MOST);

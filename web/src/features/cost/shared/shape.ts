@@ -10,7 +10,7 @@ export interface Shape {
   readonly vocabulary: number;
   /** Tables of vocabulary x dModel: one where logits are products with the embedding, else two. */
   readonly tables: number;
-  /** Of a number. */
+  /** Of one number in memory. */
   readonly bytes: number;
   /** Whether the feed-forward layer has a third matrix, for its gate. */
   readonly gated: boolean;
@@ -72,14 +72,14 @@ export const PRESETS: Readonly<Record<PresetId, Shape>> = {
   },
 };
 
-/** Query heads share key heads evenly: the nearest divisor of the heads, from below. */
+/** The largest divisor of `heads` that is at most `wanted`, since query heads share key heads evenly. */
 function divisorBelow(heads: number, wanted: number): number {
   let kv = Math.min(heads, wanted);
   while (heads % kv !== 0) kv--;
   return kv;
 }
 
-/** Whole numbers within their limits. */
+/** The nearest shape that can be counted: whole numbers within SHAPE_LIMITS (`bytes` may be a fraction), key heads that divide the heads. */
 export function cleanShape(shape: Shape): Shape {
   const cleaned = Object.fromEntries(
     SIZES.map((name) => {

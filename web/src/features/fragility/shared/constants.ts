@@ -1,3 +1,4 @@
+/** How many scores the row has. */
 export const KEYS = 5;
 /** How many shakes are drawn. */
 export const DRAWS = 500;
