@@ -173,18 +173,23 @@ test('scale: its file has the numbers of all widths, once they are complete', as
 });
 
 test('scale: what is said aloud is said of a sample and of a division, not of a width', async () => {
-  const { show, text } = await put();
+  const { show, find, text } = await put();
   for (const [patch, said, more] of [
     [{}, ''],
     [{ width: 8 }, ''],
-    [{ width: 8, divided: true }, /^d = 8: variance 7\.84/],
+    [{ width: 8, divided: true }, /^d = 8: variance 1\.02/],
     [{ width: 16, divided: true }, /^d = 8/],
-    [{ width: 16, divided: true, sample: 2 }, /^d = 16: variance 15\.7/],
-    [{ width: 16, divided: true, sample: 2, language: 'zh' }, '', { look: 2 }],
+    [{ width: 16, divided: true, sample: 2 }, /^d = 16: variance 1\.02/],
+    [{ width: 16, sample: 2 }, /^d = 16: variance 15\.7/],
+    [{ width: 16, sample: 2, language: 'zh' }, '', { look: 2 }],
   ]) {
     await show(patch, undefined, more);
     if (said === '') assert.equal(text('[data-said]'), '');
     else assert.match(text('[data-said]'), said);
+    const { width, divided, sample = 1 } = { ...web.initialState('en'), ...patch };
+    const { plain, scaled } = resultOf(width);
+    const variance = web.digits((divided ? scaled : plain).variance, 3);
+    assert.ok(find('#width').getAttribute('aria-valuetext').includes(variance), `sample ${sample}`);
   }
 });
 

@@ -87,7 +87,7 @@ class ScalePanel extends LitPanel {
     return html`<div class="tools-row scale-tools" data-control>
       ${slider({
         ...{ id: 'width', label: t('scale.width'), limits: [2, 10], place: Math.log2(width) },
-        ...{ words: `d = ${width}`, spoken: result ? spoken(result) : `d = ${width}` },
+        ...{ words: `d = ${width}`, spoken: result ? spoken(result, divided) : `d = ${width}` },
         take: (place) => this.change({ width: 2 ** place }),
       })}
       ${checkBox('divided', t('scale.divide'), divided, (to) => this.change({ divided: to }))}
@@ -120,7 +120,7 @@ class ScalePanel extends LitPanel {
   #say({ sample, divided, language }: State, result: WidthResult): void {
     const what = `${sample} ${divided}`;
     if (this.#language !== language) this.#said = '';
-    if (this.#told !== '' && what !== this.#told) this.#said = spoken(result);
+    if (this.#told !== '' && what !== this.#told) this.#said = spoken(result, divided);
     this.#language = language;
     this.#told = what;
   }
@@ -214,10 +214,11 @@ const curvesOf = (results: readonly WidthResult[], chosen: number) => [
   }),
 ];
 
-function spoken({ width, plain, scaled }: WidthResult): string {
+/** A width in words, with the variance that the panel shows. */
+function spoken({ width, plain, scaled }: WidthResult, divided: boolean): string {
   return t('scale.spoken', {
     width,
-    variance: digits(plain.variance, 3),
+    variance: digits((divided ? scaled : plain).variance, 3),
     before: digits(plain.entropy, 3),
     after: digits(scaled.entropy, 3),
   });
