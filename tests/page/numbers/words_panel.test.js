@@ -201,7 +201,34 @@ test('words: the plane comes from a worker, once for a list, or a sentence why n
   update({ wordsPlane: 'cat dog horse' });
   worker.say({ type: 'failed', failure: { code: 'load_failed', message: 'x' } });
   assert.ok(all('.words-failed').some((each) => each.textContent.length > 10));
+  const [retry] = all('[data-press=retry-plane]');
+  assert.equal(retry.parentElement.hidden, false);
+  retry.click();
+  await rest();
+  assert.deepEqual(workers.at(-1).heard.map(({ key }) => key).filter(Boolean), ['cat dog horse']); // prettier-ignore
+  answerPlanes();
+  assert.match(text('.words-shares'), /of these 3 words/);
+  assert.ok(retry.parentElement.hidden);
+  assert.equal(document.activeElement?.id, 'words-plane');
 });
+
+test('words: what is left out of long lists is said', async () => {
+  const { update, text, all, panel } = await open();
+  const [cut] = all('.words-cut');
+  assert.deepEqual([cut.hidden, text('.words-plane-cut')], [true, '']);
+  update({ wordsText: '1\n2\n3\n4\n5' });
+  assert.ok(cut.hidden);
+  update({ wordsText: '1\n2\n3\n4\n5\n6' });
+  assert.deepEqual([cut.hidden, cut.textContent], [false, 'The first 5 documents are counted.']);
+  const commonest = web.knownWords().words.slice(0, 41);
+  update({ wordsPlane: commonest.slice(1).join(' ') });
+  assert.equal(text('.words-plane-cut'), '');
+  update({ wordsPlane: commonest.join(' ') });
+  answerPlanes();
+  assert.match(text('.words-shares'), /of these 40 words/);
+  assert.equal(text('.words-plane-cut'), 'The first 40 of these words are drawn.');
+  assert.match(panel.querySelector('.words-vector').textContent, /^Each row has the 100 numbers of a word\./);
+}); // prettier-ignore
 
 test('words: a word in two contexts is asked of the model that is there, or one is loaded', async () => {
   const { text, all, asked, know, update } = await open();

@@ -61,6 +61,7 @@ export class CountingPart extends WordsPart {
         <button type="button" class="button" data-press="reset" @click=${() =>
           this.change({ wordsText: null, wordsTerm: null })}>${t('words.count.reset')}</button>
       </div>
+      <p class="hint words-cut" ?hidden=${bags.found <= MOST_DOCUMENTS}>${t('words.count.cut', { most: MOST_DOCUMENTS })}</p>
       ${
         bags.vocabulary.length === 0
           ? html`<p class="words-empty">${t('words.count.none')}</p>`

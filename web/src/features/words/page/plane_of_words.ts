@@ -4,7 +4,7 @@ import { glossed } from '../shared/glosses';
 import { plainWord, unitOf, type WordTable } from '../shared/word_table';
 
 /** More words than these are not drawn. */
-const MOST_WORDS = 40;
+export const MOST_WORDS = 40;
 
 /** Words that go on one plane, before it is known where. */
 export interface ChosenWords {
@@ -32,20 +32,26 @@ function meanCosine(differences: readonly (readonly number[])[]): number {
   return all.reduce((sum, value) => sum + value, 0) / all.length;
 }
 
-/** The words of a list such as "cat dog man>woman" that go on a plane; null: there are too few. */
-export function wordsOfPlane(
-  table: WordTable,
-  list: string,
-  language: string,
-): Pick<ChosenWords, 'unknown'> & { readonly chosen: ChosenWords | null } {
+/** What a list of words comes to. */
+export interface PlaneList extends Pick<ChosenWords, 'unknown'> {
+  /** Words of the list that the table has: the first MOST_WORDS of them go on the plane. */
+  readonly found: number;
+  /** Null: there are fewer than three. */
+  readonly chosen: ChosenWords | null;
+}
+
+/** The words of a list such as "cat dog man>woman" that go on a plane. */
+export function wordsOfPlane(table: WordTable, list: string, language: string): PlaneList {
   const groups = list
     .split(/[\s,，、]+/)
     .map((part) => part.split('>').map(plainWord).filter(Boolean))
     .filter((group) => group.length > 0);
   const asked = [...new Set(groups.flat())];
-  const words = asked.filter((word) => table.rowOf.has(word)).slice(0, MOST_WORDS);
+  const known = asked.filter((word) => table.rowOf.has(word));
+  const found = known.length;
+  const words = known.slice(0, MOST_WORDS);
   const unknown = asked.filter((word) => !table.rowOf.has(word));
-  if (words.length < 3) return { unknown, chosen: null };
+  if (found < 3) return { unknown, found, chosen: null };
   const units = words.map((word) => unitOf(table, word)!);
   const data = new Float32Array(words.length * table.width);
   units.forEach((unit, i) => data.set(unit, i * table.width));
@@ -56,6 +62,7 @@ export function wordsOfPlane(
   const differences = pairs.map(([a, b]) => Array.from(units[a]!, (x, i) => units[b]![i]! - x));
   return {
     unknown,
+    found,
     chosen: {
       ...{ words, unknown, pairs, data, parallel: meanCosine(differences) },
       names: words.map((word) => glossed(word, language)),

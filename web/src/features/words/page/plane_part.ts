@@ -11,7 +11,13 @@ import { PLANES, PLANE_SETS } from '../shared/examples';
 import { shownWords } from './shown_words';
 import { LONGEST_PLANE, typed } from '../state';
 import { drawPlane } from './drawings';
-import { onPlane, wordsOfPlane, type ChosenWords, type PlaneOfWords } from './plane_of_words';
+import {
+  MOST_WORDS,
+  onPlane,
+  wordsOfPlane,
+  type ChosenWords,
+  type PlaneOfWords,
+} from './plane_of_words';
 import { three, WordsPart } from './words_part';
 import { t } from '../feature';
 
@@ -49,19 +55,29 @@ export class PlanePart extends WordsPart {
     const { table } = this;
     if (!table) return html``;
     const { plane: list } = shownWords(state);
-    const { chosen, unknown } = wordsOfPlane(table, list, state.language);
+    const { chosen, found, unknown } = wordsOfPlane(table, list, state.language);
     const plane = (this.#plane = chosen && this.#planeOf(chosen, table.width));
     const missing = { words: unknown.join(', ') };
+    const failure = chosen && !plane ? this.#failure : null;
     return html`
       <h3>${t('words.plane.title')}</h3>
       <p class="words-text">${t('words.plane.intro')}</p>
       ${this.#tools(list)}
       ${plane ? planeStage(plane, table.width) : html`<div class="plot-stage"></div>`}
       <p class="words-text words-shares">${chosen ? plane && sharesOf(plane) : t('words.plane.few')}</p>
-      <p class="words-text words-failed" role="status">${chosen && !plane && this.#failure ? reasonOf(this.#failure) : ''}</p>
+      <p class="words-text words-failed" role="status">${failure && reasonOf(failure)}</p>
+      <div class="buttons" ?hidden=${failure === null}><button type="button" class="button" data-press="retry-plane" @click=${this.#retry}>${t('words.retry')}</button></div>
       <p class="words-text words-pairs">${plane && pairsOf(plane, table.width)}</p>
-      <p class="hint words-plane-unknown">${unknown.length > 0 ? t('words.plane.unknown', missing) : ''}</p>`;
+      <p class="hint words-plane-unknown">${unknown.length > 0 ? t('words.plane.unknown', missing) : ''}</p>
+      <p class="hint words-plane-cut">${found > MOST_WORDS ? t('words.plane.cut', { most: MOST_WORDS }) : ''}</p>`;
   }
+
+  /** Asks again for the same words; the button goes, so the list of words has the focus. */
+  readonly #retry = (): void => {
+    this.#asked = '';
+    this.refresh();
+    this.find('#words-plane', HTMLTextAreaElement).focus();
+  };
 
   /** Where these words are, as soon as the worker has said it; it is asked once. */
   #planeOf(chosen: ChosenWords, width: number): PlaneOfWords | null {

@@ -8,6 +8,8 @@ export const MOST_DOCUMENTS = 5;
 /** Documents as bags of words: their order is forgotten. */
 export interface Bags {
   readonly documents: readonly string[];
+  /** How many documents the text has: the first MOST_DOCUMENTS of them are counted. */
+  readonly found: number;
   /** Words of each document, with repetitions. */
   readonly lengths: readonly number[];
   /** In the order in which they come. */
@@ -28,11 +30,11 @@ export const wordsOf = (text: string): string[] =>
 
 /** Each line of the text is a document. */
 export function bagsOf(text: string): Bags {
-  const documents = text
+  const all = text
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => wordsOf(line).length > 0)
-    .slice(0, MOST_DOCUMENTS);
+    .filter((line) => wordsOf(line).length > 0);
+  const documents = all.slice(0, MOST_DOCUMENTS);
   const words = documents.map(wordsOf);
   const vocabulary = [...new Set(words.flat())];
   const counts = vocabulary.map((word) =>
@@ -40,7 +42,8 @@ export function bagsOf(text: string): Bags {
   );
   const documentFrequency = counts.map((row) => row.filter((count) => count > 0).length);
   return {
-    ...{ documents, lengths: words.map(({ length }) => length), vocabulary, counts },
+    ...{ documents, found: all.length, vocabulary, counts },
+    lengths: words.map(({ length }) => length),
     documentFrequency,
     idf: documentFrequency.map((frequency) => Math.log(documents.length / frequency)),
   };
