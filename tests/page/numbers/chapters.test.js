@@ -9,6 +9,7 @@ const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['chapters/index', 'features/index', 'app/laboratories', 'app/ribbons', 'state/state'],
+  'features/pictures/panel',
   'features/pictures/page/split',
 );
 const { CHAPTERS, CHAPTER_IDS, PANEL_IDS, withPlaceOpen, foldLaboratories } = web;
@@ -122,3 +123,25 @@ test('chapters: the heads are drawn as wide as their numbers are many', () => {
     });
   }
 });
+
+test('chapters: the chosen head is the one that the map shows, also where the state names one that is not there', () => {
+  const picture = document.createElement('qkv-picture-heads');
+  document.body.append(picture);
+  let look = 0;
+  const chosen = (source, head, trainedHeads = null) => {
+    const model = { info: trainedHeads && { dModel: 96, numHeads: trainedHeads.perLayer, dK: 24 } };
+    const state = { ...initialState('en'), source, head };
+    const view = { state, model, heads: { source, trainedHeads }, report: null, list: { tokens: ['a', 'b'] } };
+    picture.update({ ...view, look: ++look });
+    const pressed = [...picture.querySelectorAll('[data-head]')].filter((button) => button.getAttribute('aria-pressed') === 'true');
+    const strips = [...picture.querySelectorAll('.split-head, .split-chosen')];
+    return [
+      pressed.map(({ dataset }) => Number(dataset.head)),
+      strips.slice(0, strips.length / 2).findIndex((strip) => strip.classList.contains('split-chosen')),
+    ];
+  };
+  assert.deepEqual(chosen('constructed', 5), [[5], 5]);
+  assert.deepEqual(chosen('random', 5), [[3], 3], 'as the frame has it: the last');
+  assert.deepEqual(chosen('trained', 6, { layers: 2, perLayer: 4 }), [[6], 2]);
+  assert.deepEqual(chosen('trained', 40, { layers: 2, perLayer: 4 }), [[7], 3]);
+}); // prettier-ignore

@@ -9,6 +9,9 @@ import { t } from '../texts';
 /** Of a model with more heads the first are listed. */
 const MOST = 16;
 
+/** The head that frames are about: the last, where the state names one that there is only among other weights. */
+const chosenHead = ({ state, heads }: View): number => Math.min(state.head, headCount(heads) - 1);
+
 /** What each head does with the same sentence, in two numbers; a head is chosen here, too. */
 export class HeadsPicture extends Panel {
   #key = '';
@@ -47,7 +50,7 @@ export class HeadsPicture extends Panel {
     body.querySelectorAll('tr').forEach((row, head) => {
       const button = find(row, 'button', HTMLElement);
       button.textContent = headName(heads, head);
-      button.setAttribute('aria-pressed', String(head === state.head));
+      button.setAttribute('aria-pressed', String(head === chosenHead(view)));
       const numbers = list.tokens.length > 0 ? report?.heads[head] : undefined;
       const shares = [
         [numbers?.distance, Math.max(1, list.tokens.length - 1) / 2],
@@ -66,7 +69,7 @@ export class HeadsPicture extends Panel {
   /** How the numbers of a token are shared out among the heads. */
   #showSplit(view: View): void {
     const widths = widthsOf(view);
-    const chosen = view.state.head % (widths?.heads ?? 1);
+    const chosen = chosenHead(view) % (widths?.heads ?? 1); // of a trained model, its place in its layer
     const key = widths ? [widths.dModel, widths.heads, widths.dK, chosen, view.look].join() : '';
     const picture = this.find('.picture-split', HTMLElement);
     if (picture.dataset['of'] === key) return;
