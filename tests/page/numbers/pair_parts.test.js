@@ -200,4 +200,7 @@ test('pair: its file has all components in a table, with bars, and the way to th
   assert.equal(await panel.figure(view({ frame: null })), null);
   assert.equal(await panel.figure(view({ pair: null })), null);
   assert.equal((await panel.figure(view())).name, 'pair');
+  // The numbers may still be of the sentence of a moment ago: so are their tokens.
+  const late = await panel.figure(view({ list: ['Now', 'other', 'words'] }));
+  assert.deepEqual(late.data.pair.tokens, { query: '<sat>', key: 'cat' });
 }); // prettier-ignore

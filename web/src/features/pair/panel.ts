@@ -78,8 +78,9 @@ class PairPanel extends LitPanel {
     this.querySelector<HTMLElement>('.pair-list :checked')?.focus({ preventScroll: true });
   };
 
-  override figure({ frame, list }: View): Promise<Figure | null> {
-    return Promise.resolve(frame?.pair ? pairFigure(frame.pair, list.tokens) : null);
+  override figure({ frame }: View): Promise<Figure | null> {
+    const tokens = frame?.request.layer.tokens ?? []; // which may not be on the page any more
+    return Promise.resolve(frame?.pair ? pairFigure(frame.pair, tokens) : null);
   }
 }
 
