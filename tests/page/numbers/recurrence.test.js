@@ -77,7 +77,8 @@ test('recurrence: what is trained here has the bits of the package, and one size
 test('recurrence: the trained weights are right where the card says, and no longer beyond', () => {
   const desk = new web.Desk(qkv);
   desk.take({ type: 'source', source: [3, 1, 4, 1, 5, 9] });
-  const [progress] = desk.take({ type: 'load', ...trained() });
+  const [begun, progress] = desk.take({ type: 'load', ...trained() });
+  assert.deepEqual(begun, { type: 'begun' });
   assert.equal(progress.origin, 'before');
   assert.deepEqual([progress.done, progress.running], [true, false]);
   const told = work(desk, (news) => news.filter(({ type }) => type === 'counted').length === 11);

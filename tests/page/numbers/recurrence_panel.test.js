@@ -117,14 +117,15 @@ async function open(patch = {}) {
       told.splice(0).map((order) => (typeof order === 'string' ? order : Object.values(order).flat().join(' '))),
   };
 } // prettier-ignore
+const begun = { type: 'begun' };
 /** All that a worker has told in the course of a run. */
-const all = (more) => [progress(more), spoken(), counted(), reached()];
+const all = (more) => [begun, progress(more), spoken(), counted(), reached()];
 const SOURCE = 'source 3 1 4 1 5 9 2 6 5 3 5 8 9 7 9'; // prettier-ignore
 
 test('recurrence: each model says its digits, those that are wrong underlined', async () => {
   const { press, say, panel } = await open();
   await press('step');
-  await say(progress(), spoken('314'));
+  await say(begun, progress(), spoken('314'));
   const rows = [...panel.querySelectorAll('.said-row')].map((row) => [
     [...row.querySelectorAll('.said-digit')].map(({ textContent, classList }) => textContent + (classList.contains('said-wrong') ? '!' : '')).join(' '),
     row.querySelector('.said-note').textContent,
@@ -136,6 +137,11 @@ test('recurrence: each model says its digits, those that are wrong underlined', 
     ['4 1 3 3!', '3 of 3 right'],
   ]);
 }); // prettier-ignore
+
+const trained = () => {
+  const loaded = { origin: 'before', done: true, learner: { steps: 1500 } };
+  return [begun, progress(loaded), counted(1500), reached(), spoken()];
+};
 
 test('recurrence: weights that were trained before', async () => {
   const files = { gru: 5, gru_attention: 6, transformer: 7 };
@@ -156,7 +162,7 @@ test('recurrence: weights that were trained before', async () => {
   assert.deepEqual(orders(), ['recurrence', SOURCE]);
   await press('load');
   assert.deepEqual(orders(), [], 'it waits');
-  await say(progress({ origin: 'before', done: true, learner: { steps: 1500 } }), counted(1500), reached(), spoken());
+  await say(...trained());
   assert.match(badge(), /^pretrained: npm run train -- recurrence, 1500 steps, seed 1/);
   assert.equal(one('[data-model=gru] td:nth-child(4)').textContent, '–', 'of files no speed is known');
   web.setLanguage('zh');
@@ -170,6 +176,39 @@ test('recurrence: weights that were trained before', async () => {
   await press('play');
   assert.deepEqual(orders(), [SOURCE, 'begin 1 true']);
 }); // prettier-ignore
+
+test('recurrence: what is still told of the models of before is not shown of those that follow', async () => {
+  const { press, say, badge, one, orders } = await open();
+  mock.method(globalThis, 'fetch', () =>
+    Promise.resolve({ ok: true, arrayBuffer: () => Promise.resolve(new ArrayBuffer(1)) }),
+  );
+  await press('load');
+  await say(...trained());
+  const shown = () => [
+    !one('.recurrence-reading').hidden,
+    !one('.recurrence-learned').hidden,
+    one('[data-chart=accuracy] .recurrence-words').textContent !== '',
+  ];
+  assert.deepEqual(shown(), [true, true, true]);
+  orders();
+  await press('play');
+  assert.deepEqual(orders(), [SOURCE, 'begin 1 true'], 'the digits are asked of them, too');
+  // The worker answers the digits, and ends the turn that it is in, before it hears of other models.
+  const [, ...late] = trained();
+  await say(...late);
+  assert.deepEqual([badge(), ...shown()], ['starting …', false, false, false]);
+  await say(begun, progress({ running: true, learner: { steps: 0 } }));
+  assert.match(badge(), /^trained here: 0 of 1500 steps/);
+  assert.deepEqual(shown(), [false, true, false]);
+  // While files are on their way the models that there are go on, and stay if the files do not come.
+  mock.method(globalThis, 'fetch', () => Promise.resolve({ ok: false, status: 404 }));
+  one('[data-press=load]').click();
+  await say(progress({ running: true, learner: { steps: 9 } }));
+  assert.match(badge(), /^This did not work\. A file that it needs could not be fetched/);
+  assert.equal(one('[data-model=gru] td:nth-child(3)').textContent, '9');
+  await press('play');
+  assert.deepEqual(orders(), ['pause'], 'not begun again');
+});
 
 test('recurrence: weights that cannot be fetched, and a worker that fails', async () => {
   const { press, say, badge, play, said, one, orders } = await open();
@@ -194,7 +233,7 @@ test('recurrence: weights that cannot be fetched, and a worker that fails', asyn
   await say(failed);
   assert.equal(one('[data-press=measure]').textContent, 'Measure');
   await press('play');
-  await say(progress({ running: true }));
+  await say(begun, progress({ running: true }));
   orders();
   workers.at(-1).dispatchEvent(new Event('error'));
   await rest();

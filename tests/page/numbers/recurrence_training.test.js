@@ -85,7 +85,8 @@ test('recurrence: without models there is nothing to do', () => {
 test('recurrence: models that rest say the source, reach back, and are counted until there are enough of each length', () => {
   const { desk, take, until } = newDesk();
   take('source', { source: [1, 2, 3] });
-  const [{ running, done, seed, origin, learners }] = take('begin', begin(false));
+  const [answer, { running, done, seed, origin, learners }] = take('begin', begin(false));
+  assert.deepEqual(answer, { type: 'begun' });
   assert.deepEqual([running, done, seed, origin], [false, false, 7, 'here']);
   assert.deepEqual(web.KINDS.map((kind) => learners[kind].parameters), [1001, 1002, 1003]);
   const { source, said } = until('spoken');
@@ -141,7 +142,7 @@ test('recurrence: files begin where they were saved, and another run ends that o
   const { take, calls } = newDesk();
   take('begin', begin(true));
   calls.length = 0;
-  const [{ origin, seed, done }] = take('load', { files, seed: 9, steps: 1500 });
+  const [, { origin, seed, done }] = take('load', { files, seed: 9, steps: 1500 });
   assert.deepEqual([origin, seed, done], ['before', 9, true]);
   const named = (what) => calls.filter((call) => call.what === what);
   assert.deepEqual(named('load').map(({ more }) => more[0]), Object.values(files));

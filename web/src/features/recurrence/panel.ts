@@ -44,6 +44,8 @@ class RecurrencePanel extends LitPanel {
   #known: LatestNews = NOTHING;
   /** What was asked for and has not been answered yet. */
   #waiting: 'begin' | 'load' | null = null;
+  /** Whether the worker is still to say that it has begun with other models: until then it tells of those of before. */
+  #isStale = false;
   #failure: Failure | null = null;
   #source = '';
   #drawing = false;
@@ -100,13 +102,16 @@ class RecurrencePanel extends LitPanel {
 
   async #load(): Promise<void> {
     if (this.#waiting) return;
-    this.#forget('load');
+    this.#waiting = 'load';
+    this.#failure = null;
     this.refresh();
     try {
       const files = await trainedFiles();
       const { seed, steps } = card.models.transformer.run;
+      this.#forget('load'); // not before: without files the models of before stay
       this.#sendSource();
       this.#lab.send({ type: 'load', files, seed, steps });
+      this.refresh();
     } catch (error) {
       this.#fail(describeFailure(error));
     }
@@ -127,20 +132,27 @@ class RecurrencePanel extends LitPanel {
     this.change({ recurrenceSource: digits.join('') });
   }
 
+  /** Gives up the models of before; times are of no model, and stay. */
   #forget(waiting: 'begin' | 'load'): void {
     const { timed, timings } = this.#known;
     this.#known = { ...NOTHING, timed, timings };
     this.#waiting = waiting;
+    this.#isStale = true;
     this.#failure = null;
   }
 
   // ---- what the worker tells ----
 
   #hear(news: News): void {
+    if (news.type === 'begun') {
+      this.#waiting = null;
+      this.#isStale = false;
+      return;
+    }
+    if (this.#isStale && news.type !== 'timed') return;
     const before = this.#known.progress;
     this.#known = recall(this.#known, news);
     if (news.type === 'progress') {
-      this.#waiting = null;
       const begun = !before || (before.running && !news.running);
       if (begun) this.#said = this.#badge();
     }
@@ -150,6 +162,7 @@ class RecurrencePanel extends LitPanel {
 
   #fail(failure: Failure): void {
     this.#waiting = null;
+    this.#isStale = false;
     this.#failure = failure;
     if (!this.#lab.isRunning) {
       const { timed, timings } = isMeasuring(this.#known) ? NOTHING : this.#known;

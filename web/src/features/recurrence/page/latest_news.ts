@@ -1,4 +1,4 @@
-import type { Counted, News, Progress, Reached, Spoken, Timed } from '../shared/protocol';
+import type { Counted, Finding, Progress, Reached, Spoken, Timed } from '../shared/protocol';
 import type { Timing } from '../shared/timing_settings';
 
 /** All that the worker has told, the latest of each. */
@@ -19,7 +19,7 @@ export const NOTHING: LatestNews = {
 /** Whether times are being measured. */
 export const isMeasuring = ({ timed }: LatestNews): boolean => timed !== null && timed.part < 1;
 
-export function recall(known: LatestNews, news: News): LatestNews {
+export function recall(known: LatestNews, news: Finding): LatestNews {
   switch (news.type) {
     case 'progress':
       return { ...known, progress: news };

@@ -37,6 +37,11 @@ export type Order =
   | ({ readonly type: 'load' } & Trained)
   | { readonly type: 'source'; readonly source: readonly number[] };
 
+/** The answer to `begin` and `load`: what is told before it is of the models of before. */
+export interface Begun {
+  readonly type: 'begun';
+}
+
 /** Which models there are now. */
 export interface Progress {
   readonly type: 'progress';
@@ -78,4 +83,6 @@ export interface Timed {
   readonly timings: readonly Timing[] | null;
 }
 
-export type News = Progress | Counted | Spoken | Reached | Timed;
+/** What is known of models and times. */
+export type Finding = Progress | Counted | Spoken | Reached | Timed;
+export type News = Begun | Finding;

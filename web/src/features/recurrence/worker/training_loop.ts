@@ -59,10 +59,10 @@ export class Desk {
       case 'begin':
         this.#adopt(Session.begin(this.#qkv, order.seed), null);
         this.#run(order.running);
-        break;
+        return [{ type: 'begun' }, ...this.#progress()];
       case 'load':
         this.#load(order);
-        break;
+        return [{ type: 'begun' }, ...this.#progress()];
       case 'source':
         this.#source = order.source;
         this.#speak = true;
