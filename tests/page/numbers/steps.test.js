@@ -86,3 +86,10 @@ test('row: without the maximum exp overflows, and the core does not', () => {
   assert.ok(Math.abs(row.weights.reduce((a, b) => a + b) - 1) < 4 * U);
   assert.ok(row.error < 1e-6);
 });
+
+test('row: without the maximum every exp of scores far below 0 is 0, and the core has the weights', () => {
+  const { row } = ask({ rowMax: false, rowScale: -1200 });
+  assert.ok(row.max < -104 && row.exps.every((e) => e === 0));
+  assert.ok(row.naive.every(Number.isNaN));
+  assert.ok(Math.abs(row.weights.reduce((a, b) => a + b) - 1) < 4 * U);
+});
