@@ -119,6 +119,13 @@ describe('use: the example', () => {
     assert.deepEqual([said[0], text('[role=status]'), text('.copy')], ['Copied', 'Copied', 'Copy']);
   });
 
+  test('can be scrolled by keyboard, in a box that has a role for its name', () => {
+    const { panel } = put('use');
+    const boxes = [...panel.querySelectorAll('[tabindex]')];
+    const named = boxes.map((box) => [box.getAttribute('role'), box.getAttribute('aria-label')]);
+    assert.deepEqual(named, [['group', 'Install command'], ['group', 'Example']]); // prettier-ignore
+  });
+
   test('is selected where nothing may be copied', async () => {
     const { copied, selected, example, said, text } = await pressed(true);
     assert.deepEqual([copied, selected.length], [[], 1]);
