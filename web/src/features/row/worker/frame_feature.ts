@@ -76,8 +76,7 @@ function rowSteps(qkv: Qkv, request: RowRequest): Omit<RowSteps, 'learned'> {
   };
   const logits = (options: { scale: number; mask?: typeof mask }) => {
     const returnLogits = options.mask ? ('biased' as const) : ('raw' as const);
-    const result = qkv.attention(q, k, v, { numHeads: 1, ...options, returnLogits });
-    return result.logits?.data ?? new Float32Array();
+    return qkv.attention(q, k, v, { numHeads: 1, ...options, returnLogits }).logits.data;
   };
   const options = { numHeads: 1, scale, mask, returnWeights: true, returnLse: true };
   const { output, weights, lse } = qkv.attention(q, k, v, options);

@@ -1,5 +1,5 @@
 import { worse } from '../../../domain/nan_max';
-import { logSumExp, softmaxOf } from '../../../domain/softmax';
+import { softmaxOf } from '../../../domain/softmax';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import type { SimplexRequest } from '../state';
 
@@ -24,13 +24,11 @@ export function simplexFrames({ qkv }: Workbench): FrameFeature<SimplexRequest, 
         { data: new Float32Array(count), shape: [1, 1, count, 1] },
         { scale: 1 / temperature, returnWeights: true, returnLse: true },
       );
-      const exactScores = scores.map((score) => score / temperature);
-      const exact = softmaxOf(exactScores);
-      const best = weights?.data ?? new Float32Array(count);
+      const exact = softmaxOf(scores.map((score) => score / temperature));
       return {
-        ...{ scores, temperature, best },
-        value: temperature * (lse?.data[0] ?? logSumExp(exactScores)),
-        error: best.reduce((most, p, i) => worse(most, Math.abs(p - (exact[i] ?? 0))), 0),
+        ...{ scores, temperature, best: weights.data },
+        value: temperature * lse.data[0]!,
+        error: weights.data.reduce((most, p, i) => worse(most, Math.abs(p - (exact[i] ?? 0))), 0),
       };
     },
   };
