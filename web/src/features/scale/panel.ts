@@ -28,6 +28,9 @@ import {
 /** Beyond it the largest of KEYS scores of variance d take everything: sqrt(d) > sqrt(2 ln n). */
 const COLLAPSE = 2 * Math.log(KEYS);
 
+/** Ends of the slider of the width, whose places are powers of two. */
+const PLACES = [Math.log2(RANGE[0]), Math.log2(RANGE[1])] as const;
+
 const WAYS = ['falls', 'stays', 'rises'] as const;
 /** Less than this, as a share, is no change that a curve shows. */
 const CHANGE = 0.1;
@@ -86,7 +89,7 @@ class ScalePanel extends LitPanel {
   #tools({ sample, width, divided }: State, result: WidthResult | null): TemplateResult {
     return html`<div class="tools-row scale-tools" data-control>
       ${slider({
-        ...{ id: 'width', label: t('scale.width'), limits: [2, 10], place: Math.log2(width) },
+        ...{ id: 'width', label: t('scale.width'), limits: PLACES, place: Math.log2(width) },
         ...{ words: `d = ${width}`, spoken: result ? spoken(result, divided) : `d = ${width}` },
         take: (place) => this.change({ width: 2 ** place }),
       })}

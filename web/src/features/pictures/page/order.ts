@@ -2,12 +2,12 @@ import { LIMITS } from '../../../state/state';
 import { showSlider, sliderHtml } from '../../../ui/controls';
 import { four } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
+import { frequency } from '../../positions/shared/pair_table';
 import { t } from '../texts';
 
-/** Waves of 64 dimensions, from fast to slow. */
-const PAIRS = [0, 4, 8, 12, 16] as const;
+/** Pairs of dimensions that are drawn, from fast to slow. */
+const DRAWN = [0, 4, 8, 12, 16] as const;
 const RADIUS = 34;
-const omega = (pair: number) => 10000 ** ((-2 * pair) / 64);
 
 /** The hand of a wave at an angle, clockwise from the top as on the dials of the laboratory: sine to the right, cosine up. */
 function hand(angle: number, kind: string): string {
@@ -17,8 +17,8 @@ function hand(angle: number, kind: string): string {
 
 const dial = (pair: number, position: number, shift: number) => `
   <figure><svg viewBox="-40 -40 80 80" width="80" height="80" aria-hidden="true">
-    <circle r="${RADIUS}"/>${hand(position * omega(pair), 'picture-from')}${hand((position + shift) * omega(pair), 'picture-to')}
-  </svg><figcaption>k·ω = ${four(shift * omega(pair))}</figcaption></figure>`;
+    <circle r="${RADIUS}"/>${hand(position * frequency(pair), 'picture-from')}${hand((position + shift) * frequency(pair), 'picture-to')}
+  </svg><figcaption>k·ω = ${four(shift * frequency(pair))}</figcaption></figure>`;
 
 /** Each pair of dimensions is a hand that turns with the position; k turns all hands, by angles that do not depend on p. */
 export class OrderPicture extends Panel {
@@ -44,7 +44,7 @@ export class OrderPicture extends Panel {
     for (const name of ['position', 'shift'] as const) {
       showSlider(this, `picture-${name}`, state[name], String(state[name]));
     }
-    const dials = PAIRS.map((pair) => dial(pair, position, shift));
+    const dials = DRAWN.map((pair) => dial(pair, position, shift));
     this.find('.picture-dials', HTMLElement).innerHTML = dials.join('');
     this.setText('.picture-told', t('pictures.order', { position, to: position + shift }));
   }

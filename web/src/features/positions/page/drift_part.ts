@@ -10,10 +10,11 @@ import type { View } from '../../panel';
 export const CURVES = ['naive', 'core'] as const;
 type Curve = (typeof CURVES)[number];
 
-const POWERS = [-8, -6, -4, -2];
-const X_TICKS = [1, 16, 256, 4096, 65536];
+/** Powers of ten and positions at which the axes are marked. */
+export const POWERS = [-8, -6, -4, -2];
+export const X_TICKS = [1, 16, 256, 4096, 65536];
 const [BOTTOM, TOP] = [-8.3, -1.7];
-const HEIGHT = 250;
+export const DRIFT_HEIGHT = 250;
 
 /** Where position and residual stand on two logarithmic axes. */
 export function driftScale(width: number, height: number) {
@@ -73,7 +74,7 @@ export class DriftPart extends LitPanel {
 
 /** The curves, and where p is on them. */
 function drawn({ drift, place }: PositionsResult, width: number): TemplateResult {
-  const { x, y, left, right, top, bottom } = driftScale(width, HEIGHT);
+  const { x, y, left, right, top, bottom } = driftScale(width, DRIFT_HEIGHT);
   const line = (path: string, name: string) => svg`<path d=${path} class="${name}"/>`;
   const label = (at: readonly [number, number], anchor: string, text: string) =>
     svg`<text x=${at[0]} y=${at[1]} text-anchor=${anchor}>${text}</text>`;
@@ -87,10 +88,10 @@ function drawn({ drift, place }: PositionsResult, width: number): TemplateResult
     label([x(p), bottom + 18], p === X_TICKS.at(-1) ? 'end' : 'middle', String(p)),
   ];
   const curve = (name: Curve) => [
-    line(driftPath(drift, name, width, HEIGHT), `curve ${name}`),
+    line(driftPath(drift, name, width, DRIFT_HEIGHT), `curve ${name}`),
     svg`<circle cx=${x(place.p)} cy=${y(place[name])} r="4.5" class="dot-${name}"/>`,
   ];
-  return html`<svg viewBox="0 0 ${width} ${HEIGHT}" width=${width} height=${HEIGHT} role="img" aria-label=${describe(drift)}>
+  return html`<svg viewBox="0 0 ${width} ${DRIFT_HEIGHT}" width=${width} height=${DRIFT_HEIGHT} role="img" aria-label=${describe(drift)}>
     ${POWERS.map(level)}${X_TICKS.map(position)}${line(`M${x(place.p)} ${top}V${bottom}`, 'here')}${CURVES.map(curve)}</svg>`;
 }
 

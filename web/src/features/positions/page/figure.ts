@@ -1,7 +1,7 @@
 import type { PositionsResult } from '../worker/frame_feature';
 import { D_MODEL } from '../../../domain/sources';
 import { t } from '../feature';
-import { CURVES, driftPath, driftScale } from './drift_part';
+import { CURVES, DRIFT_HEIGHT, driftPath, driftScale, POWERS, X_TICKS } from './drift_part';
 import { raster, text, type Figure } from '../../../ui/export_figure';
 
 const WIDTH = 640;
@@ -9,13 +9,13 @@ const INKS = { naive: '#d55e00', core: '#0072b2' } as const;
 
 /** The curves of the drift and what they are called. */
 function driftDrawing(positions: PositionsResult, top: number): string {
-  const { x, y, bottom } = driftScale(WIDTH, 250);
+  const { x, y, bottom } = driftScale(WIDTH, DRIFT_HEIGHT);
   const parts = CURVES.flatMap((curve, i) => [
-    `<path d="${driftPath(positions.drift, curve, WIDTH, 250)}" fill="none" stroke="${INKS[curve]}" stroke-width="2"/>`,
+    `<path d="${driftPath(positions.drift, curve, WIDTH, DRIFT_HEIGHT)}" fill="none" stroke="${INKS[curve]}" stroke-width="2"/>`,
     text(60, 24 + 18 * i, t(`drift.${curve}`), { fill: INKS[curve] }),
   ]);
-  for (const power of [-8, -6, -4, -2]) parts.push(text(4, y(10 ** power) + 4, `1e${power}`));
-  for (const p of [1, 16, 256, 4096, 65536]) {
+  for (const power of POWERS) parts.push(text(4, y(10 ** power) + 4, `1e${power}`));
+  for (const p of X_TICKS) {
     parts.push(text(x(p), bottom + 18, p, { 'text-anchor': 'middle' }));
   }
   return `<g transform="translate(20 ${top})">${parts.join('')}</g>`;

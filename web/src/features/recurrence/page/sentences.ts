@@ -68,7 +68,7 @@ export function accuracyLabel(tallies: Counted['tallies'] | null): string {
       const tally = tallies?.[kind].find(({ length }) => length === asked);
       return `${percent(tally ? accuracyOf(tally) : NaN)}%`;
     });
-  return t('recurrence.figure.accuracy', { ten: at(12), twenty: at(20), thirty: at(32) });
+  return t('recurrence.figure.accuracy', { at12: at(12), at20: at(20), at32: at(32) });
 }
 
 /** What a step back multiplies the norm by: the geometric mean over the distances from 1 to the longest. */
