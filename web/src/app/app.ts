@@ -55,7 +55,7 @@ function tokensOf(
 export class App {
   #state: State;
   #linkProblem: LinkProblem | null;
-  /** Lets the place go that a link led to. */
+  /** No longer keeps the place in sight that a link led to. */
   #letGo: () => void = () => undefined;
   #list: TokenList;
   #engine: EngineStatus = { kind: 'loading' };
@@ -74,7 +74,7 @@ export class App {
   /** Languages whose texts are on their way. */
   #translating = 0;
   #fragmentTimer = 0;
-  /** How many states have taken the place of all of the one before. */
+  /** How often a whole state has replaced another: with a link that was followed, or a step of a lesson. */
   #begun = 0;
   /** The surfaces of the latest request. */
   #requested = '';
@@ -244,7 +244,7 @@ export class App {
     }, 300);
   }
 
-  /** What this state is called: for sharing, whatever the address says at the moment. */
+  /** The address of this state, for sharing, whatever the address bar says at the moment. */
   link(panel: State['panel'] = null, search = ''): string {
     // A file has no origin to begin with.
     const page = location.href.replace(/[?#].*/, '');
@@ -311,7 +311,7 @@ export class App {
     });
   }
 
-  /** Another language holds when the texts of the panels that are there have arrived; if one does not, all stays as it is, and is said to. */
+  /** Acts when the panels that are there have their texts in this language. If one does not arrive, nothing changes, and the header says so. */
   #whenReadable(language: Language, act: () => void): void {
     if (language === this.#state.language) {
       act();

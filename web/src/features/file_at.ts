@@ -1,4 +1,4 @@
-/** The bytes at an address. What did not come has the code `load_failed`. */
+/** Fetches the bytes at an address; an error has the code `load_failed`. */
 export async function fileAt(address: string): Promise<Uint8Array> {
   try {
     const response = await fetch(address);

@@ -5,7 +5,7 @@ import type { PanelId } from './index';
 const PANELS = import.meta.glob('./*/panel.ts');
 const TEXTS = import.meta.glob<Texts>('./*/{en,zh}.json', { import: 'default' });
 
-/** The folders and the languages that were asked for so far: each of the ones has texts in each of the others. */
+/** The folders and the languages that were asked for so far: each folder has its texts in each of these languages. */
 const panels = new Set<string>();
 const languages = new Set<Language>();
 
@@ -21,7 +21,7 @@ export async function loadWords(id: string, language: Language): Promise<void> {
   await Promise.all(Array.from(languages, (name) => loadTexts(id, name)));
 }
 
-/** The panel comes to life with this; so do the small pictures of chapters, which are one folder. */
+/** Fetches the code and the texts of a panel, whose elements then come to life; the small pictures of chapters are one folder. */
 export async function loadPanel(id: PanelId | 'pictures', language: Language): Promise<void> {
   await loadWords(id, language);
   await PANELS[`./${id}/panel.ts`]?.();

@@ -1,8 +1,8 @@
 import { addTexts, LANGUAGES, type Texts } from '../i18n/i18n';
 
 /**
- * The same in the single file, where the code of all panels runs when it is opened: their texts are there before. In the
- * place of load.ts.
+ * In the place of load.ts in the single file, where the code of all panels runs when it is opened: their texts are there
+ * before.
  */
 const TEXTS = import.meta.glob<Texts>('./*/{en,zh}.json', { eager: true, import: 'default' });
 

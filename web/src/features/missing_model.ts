@@ -15,7 +15,7 @@ export function missingModel(view: Seen): string | null {
   return t(key, { name: wanted(view) });
 }
 
-/** Says so where the model that is there is not the one that the link names; '' where it is. */
+/** A sentence where the model that is loaded is not the one that the link names; '' where it is, or there is none. */
 export function otherModel(view: Seen): string {
   const { info } = view.model;
   if (!info) return '';

@@ -46,9 +46,9 @@ export type TensorsOf = (wanted: Wanted) => Promise<Tensors>;
  */
 export abstract class Panel extends HTMLElement {
   protected abstract template(): string;
-  /** Called before that, while the panel still holds what the HTML gave it. */
+  /** Called before the template is written, while the panel still has what the HTML gave it. */
   protected adopt(): void {}
-  /** Called once, when the template stands. */
+  /** Called once, when the template has been written. */
   protected ready(): void {}
   abstract update(view: View): void;
 
@@ -60,7 +60,7 @@ export abstract class Panel extends HTMLElement {
   /** Whether it shows what a model tells many times in a second while it loads and writes: the other panels wait for the end. */
   readonly followsModel: boolean = false;
 
-  /** The picture or table it can be taken away as; null while there is none. */
+  /** What it exports, a picture with a table; null while there is nothing. */
   figure?(view: View, tensors: TensorsOf): Promise<Figure | null>;
 
   #built = false;

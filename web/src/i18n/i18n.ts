@@ -22,7 +22,7 @@ export function setLanguage(language: Language): void {
   current = language;
 }
 
-/** Those of a panel, which arrive with its code. */
+/** Adds texts of a panel, which arrive with its code. */
 export function addTexts(language: Language, texts: Texts): void {
   for (const [key, text] of Object.entries(texts)) known[language].set(key, text);
 }
@@ -36,17 +36,17 @@ function sourceOf(key: string): string {
 const fill = (text: string, values: Values) =>
   text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name] ?? ''));
 
-/** The text of `key` in the current language, with {placeholders} filled in. Panels name it by the type of their keys. */
+/** The text of `key` in the current language, with {placeholders} filled in; throws where there is none. Panels call it by a `t` of their keys. */
 export const textOf = (key: string, values: Values = {}): string => fill(sourceOf(key), values);
 
 /** The text of `key` by its marks; marks in what is filled in are characters, as somebody may have typed them. */
 export const partsOf = (key: string, values: Values = {}): RichPart[] =>
   parseRich(sourceOf(key)).map((part) => ({ ...part, text: fill(part.text, values) }));
 
-/** The same as elements. */
+/** The text of `key` as nodes, an element for each mark. */
 export const richOf = (key: string, values: Values = {}): Node[] => nodesOf(partsOf(key, values));
 
-/** The same without its marks, for what has no elements, such as a picture that is taken away. */
+/** The text of `key` without its marks, for what has no elements, such as an exported picture. */
 export const plainOf = (key: string, values: Values = {}): string =>
   partsOf(key, values)
     .map(({ text }) => text)
@@ -56,10 +56,10 @@ export const plainOf = (key: string, values: Values = {}): string =>
 export const sentences = (...parts: readonly string[]): string =>
   parts.filter((part) => part !== '').join(current === 'zh' ? '' : ' ');
 
-/** The same function for those who name their texts by a type. */
+/** textOf() for the keys of some catalogues. */
 export type Translate<Key extends string> = (key: Key, values?: Values) => string;
 
-/** The texts of the page. */
+/** textOf() for the texts that are there before any panel is. */
 export const t: Translate<PageKey> = textOf;
 
 export function defaultText(language: Language): string {

@@ -12,10 +12,11 @@ export interface LearnedRow {
   readonly width: number;
   readonly scale: number;
   readonly temperature: number;
-  /** Keys that the query may read, and the places of those that are told. */
+  /** How many keys the query may read. */
   readonly allowed: number;
+  /** The places of those that are listed, which have the largest weights: MAX_KEYS at most. */
   readonly keys: readonly number[];
-  /** Of each told key the products q_c k_c, [width], and their sum, in float64. */
+  /** Of each listed key the products q_c k_c, [width], and their sum, added up in float64. */
   readonly terms: readonly Float32Array[];
   readonly products: Float32Array;
   /** By the core. */

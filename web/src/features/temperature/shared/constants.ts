@@ -5,5 +5,5 @@ export type LabScores = (typeof LAB_SCORES)[number];
 export const LAB = { keys: 256, width: 64, variance: 0.5 } as const;
 /** Of so many keys, those with the largest scores, the Jacobian is drawn. */
 export const JACOBIAN_KEYS = 6;
-/** Within it from the theory, in nats, is what 'holds' promises ... */
+/** By less than this, in nats, theory and measurement differ where the verdict is 'holds'. */
 export const PROMISE = 0.04;

@@ -8,6 +8,7 @@ import { WordsPart } from './words_part';
 import { t } from '../feature';
 
 const METHODS = ['word2vec', 'glove', 'fasttext'] as const;
+/** Of a longer word the pieces of its first letters are listed. */
 const LETTERS = 12;
 
 /** What word2vec, GloVe and FastText optimise. */
