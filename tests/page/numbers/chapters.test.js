@@ -145,3 +145,13 @@ test('chapters: the chosen head is the one that the map shows, also where the st
   assert.deepEqual(chosen('trained', 6, { layers: 2, perLayer: 4 }), [[6], 2]);
   assert.deepEqual(chosen('trained', 40, { layers: 2, perLayer: 4 }), [[7], 3]);
 }); // prettier-ignore
+
+test('chapters: a word too long for its box is cut between characters, and says so', () => {
+  const picture = document.createElement('qkv-picture-before');
+  document.body.append(picture);
+  picture.update({ list: { tokens: ['sentence', 'sentences', 'abcdef𝒜𝒜𝒜'] }, look: 1 });
+  const words = [...picture.querySelectorAll('text')].map(({ textContent }) => textContent);
+  assert.deepEqual(words.slice(0, 3), ['sentence', 'sentenc…', 'abcdef𝒜…']);
+  picture.update({ list: { tokens: ['one'] }, look: 1 });
+  assert.match(picture.querySelector('.picture-told').textContent, /the number of steps .* is 1\. Below/);
+}); // prettier-ignore

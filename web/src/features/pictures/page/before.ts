@@ -8,8 +8,14 @@ const drawn = (tokens: readonly string[]) =>
   tokens.length > 2 * ENDS + 1 ? [...tokens.slice(0, ENDS), '…', ...tokens.slice(-ENDS)] : tokens;
 const [STEP, SIDE] = [62, 36];
 
-const word = (token: string, x: number, y: number) =>
-  text(x, y, token.slice(0, 8), { 'text-anchor': 'middle' });
+/** Characters of a word for which there is room above its box. */
+const ROOM = 8;
+
+function word(token: string, x: number, y: number): string {
+  const letters = Array.from(token);
+  const short = letters.length > ROOM ? `${letters.slice(0, ROOM - 1).join('')}…` : token;
+  return text(x, y, short, { 'text-anchor': 'middle' });
+}
 
 /** The words one after another into one vector, which is all that the decoder gets. */
 function chain(tokens: readonly string[]): string {
