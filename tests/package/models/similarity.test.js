@@ -52,6 +52,18 @@ describe('nearest', () => {
     );
   });
 
+  test('no rounding takes a vector beyond itself: an angle is that of a number up to 1', () => {
+    const all = vectors(200, 7);
+    for (let i = 0; i < 200; i += 1) {
+      const one = all.data.slice(7 * i, 7 * (i + 1));
+      const [{ index, similarity }] = nearest(all, one);
+      assert.equal(index, i);
+      assert.ok(similarity <= 1, `${similarity}`);
+      const [opposite] = nearest({ data: one.map((x) => -x), shape: [1, 7] }, one);
+      assert.ok(opposite.similarity >= -1, `${opposite.similarity}`);
+    }
+  });
+
   test('what is no number is the last', () => {
     const all = array([[NaN, 1], [-1, 0], [1, 0]]); // prettier-ignore
     const found = nearest(all, Float32Array.of(1, 0));

@@ -101,6 +101,16 @@ describe('worker: a pool', () => {
       expectRejects(init(options), 'init', code, ...says));
   }
 
+  test('what has no text can be the reason of a promise that is rejected', async () => {
+    const wasm = Promise.reject(Object.create(null));
+    await expectRejects(
+      init({ wasm }),
+      'init',
+      'load_failed',
+      'rejected (an object without a text)',
+    );
+  });
+
   test('a worker that there is not is refused', async () => {
     const pool = await init({ workers: 2 });
     for (const [worker, code] of [

@@ -24,7 +24,7 @@ export interface Llama3Scaling {
 export interface LongRopeScaling {
   /** Which way of stretching. */
   type: 'longrope';
-  /** One for each pair, above 0. */
+  /** One for each pair, at least w_i / 2, so that it turns by at most 2 from one position to the next. */
   shortFactors: readonly number[];
   /** Likewise. */
   longFactors: readonly number[];

@@ -8,7 +8,7 @@ import { describe, listOf, newFloats, takeOptions } from '../arguments/values.js
 import { Call } from '../memory/call.js';
 import type { ModelSpec } from './model-spec.js';
 import type { ModelState } from './model-state.js';
-import { checkProgress } from './progress.js';
+import { checkProgress } from '../arguments/progress.js';
 import { checkAlone, tokensOf } from './text.js';
 import { inPasses, mostTexts, type RowsOfPass, shortened } from './texts.js';
 

@@ -15,7 +15,7 @@ import { WasmLanguageModel } from './model.js';
 import { type OpenedModel, openModel } from './open.js';
 import { bytesIn, formatIn, formats, type Kept } from './kept.js';
 import type { ModelState } from './model-state.js';
-import { checkProgress } from './progress.js';
+import { checkProgress } from '../arguments/progress.js';
 import { checkHashes, Opener } from './sources/opener.js';
 import { type RequestOptions, Requests } from './sources/requests.js';
 import type { Rows } from './stream.js';

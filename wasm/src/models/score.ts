@@ -17,7 +17,7 @@ import { checkWhole } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { ModelSpec } from './model-spec.js';
 import type { ModelState } from './model-state.js';
-import { checkProgress } from './progress.js';
+import { checkProgress } from '../arguments/progress.js';
 import { hasNoTokenizer, tokensOf } from './text.js';
 import { inPasses, mostTexts, shortened, type TokenRow } from './texts.js';
 

@@ -44,13 +44,13 @@ const normsOf = ({ data, count, width }: Vectors): Float64Array =>
     return Math.sqrt(squares);
   });
 
-/** The product of two vectors over that of their lengths; 0 if one has none. */
+/** The product of two vectors over that of their lengths, which rounding does not take beyond 1; 0 if one has none. */
 function cosine(a: Vectors, i: number, b: Vectors, j: number, norms: number): number {
   let sum = 0;
   for (let at = 0; at < a.width; at += 1) {
     sum += (a.data[i * a.width + at] ?? 0) * (b.data[j * b.width + at] ?? 0);
   }
-  return norms === 0 ? 0 : sum / norms;
+  return norms === 0 ? 0 : Math.max(-1, Math.min(1, sum / norms));
 }
 
 function checkWidths(fn: string, name: string, a: Vectors, b: Vectors): void {

@@ -7,7 +7,7 @@ import { checkSignal } from '../../arguments/signal.js';
 import { describe, tagOf, takeOptions } from '../../arguments/values.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { nodeModule } from '../../platform/node.js';
-import { checkProgress } from '../progress.js';
+import { checkProgress } from '../../arguments/progress.js';
 import { Rate } from '../rate.js';
 import { fileName, isAddress, type FileCache, Opener } from '../sources/opener.js';
 import { readAll } from '../sources/source.js';

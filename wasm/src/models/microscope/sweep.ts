@@ -8,6 +8,7 @@ import { describe, takeOptions } from '../../arguments/values.js';
 import type { Config } from '../../language/config.js';
 import { editsIn, editsOf, type Operand, type SiteEdit } from '../edits.js';
 import type { ModelState } from '../model-state.js';
+import { checkProgress } from '../../arguments/progress.js';
 import { Pause } from '../../platform/pause.js';
 import { checkSite } from '../../language/places.js';
 import { checkAlike } from '../../language/prompts.js';
@@ -83,12 +84,7 @@ function requestOf(state: ModelState, given: SweepOptions): Request {
     );
   }
   checkSignal(fn, signal);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
-    );
-  }
+  checkProgress(fn, onProgress);
   const place = placeOf(taken, spec.config);
   const { source: clean } = tokensOf(fn, 'clean', taken.clean, spec);
   const { source: corrupt } = tokensOf(fn, 'corrupt', taken.corrupt, spec);

@@ -1,6 +1,5 @@
 // What stands here for a model that lives in a worker.
 
-import { QkvError } from '../../api/errors.js';
 import type { AdapterFiles } from '../../api/adapter-types.js';
 import type {
   ChatMessage,
@@ -54,7 +53,8 @@ import type {
   InWorkerOptions,
 } from '../../api/worker-types.js';
 import { revived } from '../../arguments/activations.js';
-import { copiedOptions, describe, isRecord, listOf } from '../../arguments/values.js';
+import { copiedOptions, isRecord, listOf } from '../../arguments/values.js';
+import { checkProgress } from '../../arguments/progress.js';
 import { drawnSeed, generationsOf, seedsFrom } from '../../arguments/generation.js';
 import { chatText, promptWith } from '../../chat/chat-prompt.js';
 import { chatting, splitOptions, withReuse } from '../../chat/chatting.js';
@@ -299,11 +299,6 @@ export const copyOf = <T extends object>(fn: string, options: T): T =>
 
 /** What takes long tells how far it is, and ends in the worker when it is aborted. */
 export function stoppedAt(fn: string, onProgress: unknown): Manner {
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
-    );
-  }
+  checkProgress(fn, onProgress);
   return { onAbort: 'stop', onProgress: onProgress as Manner['onProgress'] };
 }

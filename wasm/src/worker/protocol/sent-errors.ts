@@ -3,9 +3,14 @@
 import { QkvError } from '../../api/errors.js';
 import type { SentError } from './messages.js';
 
-/** What it says of itself. */
-export const textOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+/** What it says of itself. Anything can be thrown, also what has no text. */
+export function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return 'an object without a text';
+  }
+}
 
 /** What an error of the worker is here; what is not a QkvError there becomes one. */
 export function sendable(fn: string, error: unknown): SentError {

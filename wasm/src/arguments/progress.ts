@@ -1,7 +1,7 @@
 // The option `onProgress`.
 
 import { QkvError } from '../api/errors.js';
-import { describe } from '../arguments/values.js';
+import { describe } from './values.js';
 
 export function checkProgress(fn: string, onProgress: unknown): void {
   if (onProgress === undefined || typeof onProgress === 'function') return;
