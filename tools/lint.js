@@ -20,6 +20,14 @@ function tidySources() {
   return read.filter((file) => !left.includes(file));
 }
 
+/** What clang-tidy found, each with its line of code: besides, it writes of every file how much it left out. */
+function findings(output) {
+  const lines = output.split('\n');
+  const isFinding = (line = '') => /: (?:error|warning): /.test(line);
+  const found = lines.filter((_, i) => [0, 1, 2].some((back) => isFinding(lines[i - back])));
+  return found.length > 0 ? found.join('\n') : output;
+}
+
 /** clang-tidy over the core, on as many cores as there are. It needs no build, but the commands of one. */
 async function tidy() {
   const options = ['-DQKV_BUILD_TESTS=OFF', '-DQKV_UNITY=ON'];
@@ -31,7 +39,10 @@ async function tidy() {
   line.push('-checks=-bugprone-suspicious-include');
   const sources = tidySources();
   const { code, output } = await run(program, [...line, ...sources.map((file) => `${file}$`)]);
-  return { problem: code === 0 ? '' : output, note: `${sources.length} batches and files` };
+  return {
+    problem: code === 0 ? '' : findings(output),
+    note: `${sources.length} batches and files`,
+  };
 }
 
 /** The documentation is made by a build, whose warnings are errors. */

@@ -62,7 +62,7 @@ void raise_halves(const kernels::KernelTable& table, PackedLinear& packed,
   const Index words = panels * floats;
   ThreadPool* const helpers =
       worth_sharing(pool, static_cast<double>(words) * double{sizeof(Pair)}) ? pool : nullptr;
-  const Index grain = helpers ? 1 + words / (4 * helpers->threads()) : words;
+  const Index grain = helpers ? 1 + words / (Index{4} * helpers->threads()) : words;
   auto* const at = reinterpret_cast<std::byte*>(packed.panels.data());
   const auto word = [&](Index i) noexcept {
     Pair numbers = 0;
