@@ -62,7 +62,7 @@ struct Asked {
   std::vector<ModelReading> readings;
   std::vector<ModelEdit> edits;
   std::vector<ModelLens> lenses;
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> ids, room;
   std::vector<float> shares, stream;
 };
 
@@ -132,9 +132,11 @@ TEST_CASE("LanguageModel::forward: readings that do not fit are refused", "[mode
           {[](Asked& a) { a.readings[1].to.data = a.call.results.logits.data(); },
            {kInvalid, "kResidual", "overlaps logits", "separate memory"}},
           {[](Asked& a) {
-             a.readings[1].row_end = 0;
-             a.readings[1].to.shape[1] = 0;
-             a.readings[0].to.data = reinterpret_cast<float*>(a.call.tokens.ids.data());
+             // The ids begin memory that has room for the weights, so that these overlap nothing else.
+             a.room.assign(a.arrays[0].size(), 0);
+             std::ranges::copy(a.call.tokens.ids, a.room.begin());
+             a.call.args.ids.data = a.room.data();
+             a.readings[0].to.data = reinterpret_cast<float*>(a.room.data());
            },
            {kInvalid, "kWeights", "overlaps ids", "separate memory"}},
           {[](Asked& a) { a.edits[2].value.data = a.readings[1].to.data; },
