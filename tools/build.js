@@ -42,11 +42,7 @@ export const builds = {
   'wasm-tests': { after: ['modules'], run: wasmTests },
   sanitized: {
     after: ordinary,
-    run: () => cmake('native', ['qkv_tests_sanitized', 'qkv_spectra_tests_sanitized']),
-  },
-  'sanitized-train': {
-    after: [...ordinary, 'sanitized', 'fuzz'],
-    run: () => cmake('native', ['qkv_train_tests_sanitized']),
+    run: () => cmake('native', ['qkv_train_tests_sanitized', 'qkv_spectra_tests_sanitized']),
   },
   fuzz: { after: [...ordinary, 'sanitized'], run: () => cmake('native', ['fuzz']) },
 };

@@ -1,10 +1,9 @@
 // Suites of the full run in which the tests and Catch2 are sanitized, too. The core's are under ASan and UBSan on every
 // instruction set and as WebAssembly, and under TSan on one instruction set; those of training are under TSan. Under ASan
-// and UBSan the training library is sanitized and its tests are not: that suite, and those of `npm test`, link ordinary
-// tests with a sanitized library (core/CMakeLists.txt).
+// and UBSan the libraries of training and spectra are sanitized and their tests are not (core/CMakeLists.txt).
 // npm run test:sanitize: all of them.
 import { cmake } from './build.js';
-import { ctest, nativeIsas } from './runners.js';
+import { ctest, nativeIsas, newerIsas } from './runners.js';
 
 /** The best instruction set that nearly every machine has. */
 const commonIsa = nativeIsas.find((isa) => isa !== 'avx512');
@@ -52,7 +51,7 @@ export function fullSanitizers() {
       'ASan, UBSan: core and tests',
       // What runs no kernel is the same on every instruction set.
       runs('sanitize', 'qkv_tests', [
-        ...nativeIsas.map((isa) => `native.${isa}`),
+        ...[...nativeIsas, ...newerIsas].map((isa) => `native.${isa}`),
         'native.scalar.any_isa',
       ]),
     ),
