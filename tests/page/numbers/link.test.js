@@ -179,7 +179,7 @@ describe('links: what is missing or means nothing', () => {
     assert.deepEqual(parseFragment('#v=1&lang=zh', 'en'), initialState('zh'));
     assert.deepEqual(parseFragment('', 'zh'), initialState('zh'));
     assert.deepEqual(
-      parseFragment('#v=1&h=x&tau=&mask=all&rmax=yes&n=1,2', 'en'),
+      parseFragment('#v=1&h=x&tau=&mask=all&rmax=yes&n=1,2&lma=+', 'en'),
       initialState('en'),
     );
     assert.equal(decodeURIComponent(formatFragment(initialState('en'))), `#v=1&lang=en&${textSaid('en')}`); // prettier-ignore

@@ -123,7 +123,7 @@ describe('use: the example', () => {
     const { panel } = put('use');
     const boxes = [...panel.querySelectorAll('[tabindex]')];
     const named = boxes.map((box) => [box.getAttribute('role'), box.getAttribute('aria-label')]);
-    assert.deepEqual(named, [['group', 'Install command'], ['group', 'Example']]); // prettier-ignore
+    assert.deepEqual(named, [['region', 'Install command'], ['region', 'Example']]); // prettier-ignore
   });
 
   test('is selected where nothing may be copied', async () => {

@@ -48,7 +48,7 @@ const SAID = {
   learnText: ['a b', 'aaaa bbbb'],
   modelOut: ['', '0.3,2.1', '3.3'],
   modelHead: ['0.1', '9.9'],
-  modelAddress: ['https://example.com/a.gguf', ' '],
+  modelAddress: ['https://example.com/a.gguf', 'a b'],
   microscopeClean: ['When Mary and John went', ' '],
   microscopeCorrupt: ['When John and Mary went', 'a'],
   microscopeHeads: ['0.3', '1.2,0.0', '99.99'],

@@ -64,13 +64,19 @@ const fileName: Field<string> = {
   read: (raw) => (raw === '' ? undefined : shortened(raw)),
 };
 
+/** An address has no blanks around it, so that one of blanks is none, as in the box for it. */
+const address: Field<string> = {
+  ...freeText('lma', 300),
+  read: (raw) => freeText('lma', 300).read(raw.trim()) || undefined,
+};
+
 export const modelFields = {
   /** Which model its button loads; null: that of the language. */
   model: optional(choice('lmw', 'austen', SHIPPED)),
   /** The file of the reader's own model that is shown; null: it is one of the page. */
   modelFile: optional(fileName),
   /** Where a file of the reader's own is to be fetched; null: nowhere. */
-  modelAddress: optional(freeText('lma', 300)),
+  modelAddress: optional(address),
   /** The token after which the next one is told; null: the last. */
   modelAt: optionalNumber(integer('lmat', 0, [0, 255])),
   /** How tokens are chosen. */

@@ -27,10 +27,10 @@ class UsagePanel extends Panel {
   protected template(): string {
     return `
       <div class="snippet">
-        <pre tabindex="0" role="group" data-t-label="usage.install"><code class="install">npm install qkv</code></pre>
+        <pre tabindex="0" role="region" data-t-label="usage.install"><code class="install">npm install qkv</code></pre>
       </div>
       <div class="snippet">
-        <pre tabindex="0" role="group" data-t-label="usage.example"><code class="example-code"></code></pre>
+        <pre tabindex="0" role="region" data-t-label="usage.example"><code class="example-code"></code></pre>
         <button type="button" class="button copy" data-t="usage.copy"></button>
       </div>
       <p class="visually-hidden" role="status"></p>`;
