@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { inFullRun } from '../support/js/full.js';
+import { until } from '../support/js/patience.js';
 import { violations } from './support/panel.js';
 import * as support from './support/page.js';
 
@@ -411,10 +412,13 @@ inFullRun('every panel in a presentation', () => {
       for (const id of support.panels) {
         await support.visit(page, id);
         // Some of them wait for what a worker computes.
-        await page
-          .waitForFunction(`(${emptyCards})(${JSON.stringify(id)}).length === 0`)
-          .catch(() => undefined);
-        empty.push(...(await page.evaluate(emptyCards, id)));
+        let found = [];
+        const isNone = async () => {
+          found = await page.evaluate(emptyCards, id);
+          return found.length === 0;
+        };
+        await until(isNone).catch(() => undefined);
+        empty.push(...found);
       }
       assert.deepEqual(empty, []);
       assert.ok(
