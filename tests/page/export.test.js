@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { full, leaveToFullRun } from '../support/js/full.js';
 import { exampleSaid } from './support/texts.js';
 import { takeAll } from './support/panel.js';
+import { takeApart } from './support/photographs.js';
 import * as support from './support/page.js';
 
 const { set, useSite, visit } = support;
@@ -22,6 +23,7 @@ pageTest('page: every panel can be taken away in every format', {}, async (page)
       await page.click('#extrapolation .run');
       await page.waitForSelector('#extrapolation .beyond');
     }
+    if (id === 'microscope') await takeApart(page);
     await takeAll(page, id);
   }
 });

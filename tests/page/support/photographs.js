@@ -11,7 +11,7 @@ const STATES = {
 };
 
 /** The model of names under the microscope, with its maps. */
-async function takeApart(page) {
+export async function takeApart(page) {
   await visit(page, 'microscope');
   await page.click('#microscope [data-do=load]');
   await page.waitForSelector('#microscope .maps:enabled');
