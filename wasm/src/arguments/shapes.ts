@@ -8,7 +8,7 @@ export const shapeText = (shape: readonly (number | string)[]): string => `[${sh
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, e) => n * e, 1);
 
-export const isSameShape = (a: readonly number[], b: readonly number[]): boolean =>
+export const isSameShape = (a: readonly number[], b: readonly (number | string)[]): boolean =>
   a.length === b.length && a.every((extent, axis) => extent === b[axis]);
 
 /** Most axes of an array: more than anybody has. */

@@ -101,17 +101,22 @@ export function inRoom<T>(fn: string, bytes: number, make: () => T): T {
 export const newFloats = (fn: string, length: number): Float32Array<ArrayBuffer> =>
   inRoom(fn, 4 * length, () => new Float32Array(length));
 
+/** What `read` returns; undefined where it throws. */
+export function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads what runs code of the caller: a getter, a proxy. What that throws is told in the name of the argument. */
 export function reading<T>(fn: string, name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    let why = 'no reason given';
-    try {
-      why = String(error);
-    } catch {
-      // Not even that can be read.
-    }
+    // Not even that may be readable.
+    const why = attempt(() => String(error)) ?? 'no reason given';
     throw new QkvError(
       'invalid_argument',
       `${fn}: ${name} cannot be read (${short(why)}), expected plain values`,
@@ -159,11 +164,11 @@ export function readOptions<T, R extends object>(
 }
 
 /** A copy of an options object, inherited ones too, whatever its keys are. */
-export const copiedOptions = (fn: string, value: object): Record<string, unknown> =>
+export const copiedOptions = <T extends object>(fn: string, value: T): T =>
   readOptions(fn, 'options', value, (options) => {
-    const copy: Record<string, unknown> = {};
-    for (const name in options) copy[name] = options[name as keyof typeof options];
-    return copy;
+    const copy: Partial<T> = {};
+    for (const name in options) copy[name] = options[name];
+    return copy as T;
   });
 
 /** The keys of every member of a union. */

@@ -45,6 +45,12 @@ export function checkRows(
   return { name, source, shape: [batch, count / batch] };
 }
 
+/** A loss is over the tokens that another one comes before: each row has at least two. */
+export function checkFollowed(fn: string, length: number): void {
+  if (length >= 2) return;
+  throw new QkvError('shape_mismatch', `${fn}: ids has rows of 1 token, expected at least 2`);
+}
+
 /** A result for the caller, of the shape that the call has it in or another one of as many elements; callers know its rank. */
 export const take = <Shape extends readonly number[] = readonly number[]>(
   call: Call,

@@ -4,6 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { EncodeOptions } from '../api/model-types.js';
 import { checkBoolean } from '../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../arguments/values.js';
+import { checkedDecoder } from './generation/streamed-text.js';
 import type { ModelSpec } from './model-spec.js';
 import { hasNoTokenizer, idsOf, tokensIn } from './text.js';
 
@@ -53,7 +54,5 @@ export function decodeIds(spec: ModelSpec, given: ArrayLike<number>): string {
   const { tokenizer } = spec;
   if (!tokenizer) throw hasNoTokenizer(fn, spec, 'ids are given', 'one that has it');
   const ids = tokensIn(fn, 'ids', given, spec);
-  const text: unknown = reading(fn, 'tokenizer.decode()', () => tokenizer.decode(ids));
-  if (typeof text === 'string') return text;
-  return invalid(`${fn}: tokenizer.decode() is ${describe(text)}, expected a text`);
+  return checkedDecoder(fn, tokenizer).decode(ids);
 }

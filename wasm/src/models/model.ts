@@ -1,7 +1,6 @@
 // The object that callers have.
 
 import type { AdapterFiles } from '../api/adapter-types.js';
-import { QkvError } from '../api/errors.js';
 import type {
   ChatMessage,
   ChatOptions,
@@ -50,7 +49,7 @@ import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
 import { type Config, outputsOf } from '../language/config.js';
-import { checkRows, optionalWhole, take } from '../language/rows.js';
+import { checkFollowed, checkRows, optionalWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
@@ -233,9 +232,7 @@ export class WasmLanguageModel implements LanguageModel {
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = rowsOf(fn, ids, state.spec, { batch, plain });
     const [, length] = rows.shape;
-    if (length < 2) {
-      throw new QkvError('shape_mismatch', `${fn}: ids has rows of 1 token, expected at least 2`);
-    }
+    checkFollowed(fn, length);
     const call = new Call(state.instance, fn);
     const inspected =
       inspect === undefined ? undefined : takeOptions(fn, 'inspect', inspect, ['ablate']);

@@ -13,7 +13,7 @@ import type {
 import type { ArrayInput, OwnedArray } from '../api/types.js';
 import { checkArray, type Input } from '../arguments/arrays.js';
 import { checkBoolean, checkInteger } from '../arguments/numbers.js';
-import { shapeText, sizeOf } from '../arguments/shapes.js';
+import { isSameShape, shapeText, sizeOf } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
@@ -50,7 +50,7 @@ function checkFactors(
   const [rows = 0, columns = 0] = right.shape.slice(axes);
   const n = isSquare ? m : transposed ? rows : columns;
   const expected = (last: number | 'n') => [...front, ...(transposed ? [last, k] : [k, last])];
-  if (shapeText(right.shape) !== shapeText(expected(n))) {
+  if (!isSameShape(right.shape, expected(n))) {
     throw refusal(fn, right, shapeText(expected(isSquare ? m : 'n')));
   }
   return { left, right, transposed, front, count: sizeOf(front), m, k, n };

@@ -5,7 +5,7 @@ import type { SaveOptions } from '../api/trainer-types.js';
 import type { Input } from '../arguments/arrays.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
-import { inRoom, isRecord, newFloats, takeOptions } from '../arguments/values.js';
+import { attempt, inRoom, isRecord, newFloats, takeOptions } from '../arguments/values.js';
 import {
   readSafetensors,
   type StoredArray,
@@ -112,13 +112,8 @@ const comparable = (config: unknown): string =>
   JSON.stringify(config, (name, value: unknown) => (name === 'family' ? undefined : value));
 
 /** The same of what a file says, which may be no config. */
-function comparableText(text: string): string {
-  try {
-    return comparable(JSON.parse(text));
-  } catch {
-    return text;
-  }
-}
+const comparableText = (text: string): string =>
+  attempt(() => comparable(JSON.parse(text))) ?? text;
 
 /** What the file says of its model is true of this one; a file may say nothing. */
 function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }: Identity): void {

@@ -3,8 +3,8 @@
 import { QkvError } from '../api/errors.js';
 import type { LanguageModelConfig, Trainer, TrainerOptions } from '../api/trainer-types.js';
 import type { TrainedModel } from '../api/trained-model-types.js';
-import { shapeText } from '../arguments/shapes.js';
-import { describe, isObject, isRecord } from '../arguments/values.js';
+import { isSameShape, shapeText } from '../arguments/shapes.js';
+import { attempt, describe, isObject, isRecord } from '../arguments/values.js';
 import { readSafetensors, type StoredArrays } from '../formats/safetensors.js';
 import { type Config, resolveConfig } from '../language/config.js';
 import { type SavedTexts, savedTextsIn } from '../language/saved-texts.js';
@@ -30,20 +30,11 @@ const readers: ReadonlyMap<string | undefined, string> = new Map([
   ],
 ]);
 
-/** What a text of a file holds; undefined for what is no JSON. */
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
-}
-
 /** What a file says of texts. To its templates save() may add one. */
 function textsIn({ metadata }: StoredArrays): SavedTexts {
   const texts = savedTextsIn(metadata);
   const templates = texts.get('chatTemplates');
-  if (templates !== undefined && !isObject(parsed(templates)))
+  if (templates !== undefined && !isObject(attempt(() => JSON.parse(templates) as unknown)))
     refuse(`hold the chatTemplates ${describe(templates)}`, 'an object as JSON');
   return texts;
 }
@@ -58,7 +49,8 @@ function configIn({ metadata }: StoredArrays): Config {
       expected,
     );
   }
-  const config = parsed(metadata.get('config'));
+  // What is no JSON is no config either.
+  const config = attempt<unknown>(() => JSON.parse(String(metadata.get('config'))));
   if (!isRecord(config)) refuse(`hold the config ${describe(config)}`, 'an object');
   return resolveConfig(fn, config as unknown as LanguageModelConfig);
 }
@@ -68,7 +60,7 @@ function checkSizes({ arrays }: StoredArrays, config: Config): void {
   const { vocabulary, dModel, numLayers, numHeads, dK, dFeedForward, maxLength } = config;
   const check = (name: string, expected: readonly number[]): void => {
     const { shape } = arrays.get(name) ?? refuse(`hold no ${name}`, 'every array of the model');
-    if (String(shape) === String(expected)) return;
+    if (isSameShape(shape, expected)) return;
     throw new QkvError(
       'shape_mismatch',
       `${fn}: ${name} is ${shapeText(shape)}, expected ${shapeText(expected)} as the config says`,

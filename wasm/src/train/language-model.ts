@@ -18,14 +18,20 @@ import type {
   Trainer,
   TrainerOptions,
 } from '../api/trainer-types.js';
-import { QkvError } from '../api/errors.js';
 import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { newFloats, takeOptions } from '../arguments/values.js';
 import { type Config, configFields, resolveConfig } from '../language/config.js';
 import { Readings } from '../language/readings.js';
-import { checkRows, checkWhole, found, optionalWhole, take } from '../language/rows.js';
+import {
+  checkFollowed,
+  checkRows,
+  checkWhole,
+  found,
+  optionalWhole,
+  take,
+} from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
@@ -169,9 +175,7 @@ class TrainedLanguageModel implements TrainedModel {
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = checkRows(fn, 'ids', ids, batch);
     const [, length] = rows.shape;
-    if (length < 2) {
-      throw new QkvError('shape_mismatch', `${fn}: ids has rows of 1 token, expected at least 2`);
-    }
+    checkFollowed(fn, length);
     const source = rows.source as Int32Array;
     // The last token of a row is followed by none.
     const next = Int32Array.from({ length: sizeOf(rows.shape) }, (_, i) =>

@@ -3,7 +3,7 @@
 import type { AdapterFiles } from '../../api/adapter-types.js';
 import { QkvError } from '../../api/errors.js';
 import { some } from '../../arguments/name-list.js';
-import { shapeText, sizeOf } from '../../arguments/shapes.js';
+import { isSameShape, shapeText, sizeOf } from '../../arguments/shapes.js';
 import { newFloats, takeOptions } from '../../arguments/values.js';
 import { readSafetensors, type StoredArray, type StoredArrays } from '../../formats/safetensors.js';
 import { decode } from '../../formats/stored-numbers.js';
@@ -75,7 +75,7 @@ function numbersOf(
   expected: readonly number[],
   { base }: PeftConfig,
 ): Float32Array {
-  if (shapeText(shape) !== shapeText(expected)) {
+  if (!isSameShape(shape, expected)) {
     const of = base === undefined ? '' : `; the adapters are of ${quoted(base)}`;
     throw new QkvError(
       'shape_mismatch',

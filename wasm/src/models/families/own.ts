@@ -1,7 +1,7 @@
 // Files of Trainer.save() and LanguageModel.save(), where arrays have their own names and shapes.
 
 import type { LanguageModelConfig } from '../../api/model-config.js';
-import { describe } from '../../arguments/values.js';
+import { attempt, describe } from '../../arguments/values.js';
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
@@ -46,10 +46,5 @@ export const locateOwn =
   };
 
 /** A field of the metadata as JSON; undefined for what is none. */
-export function ownField({ metadata }: ModelFile, name: string): unknown {
-  try {
-    return JSON.parse(String(metadata.get(name)));
-  } catch {
-    return undefined;
-  }
-}
+export const ownField = ({ metadata }: ModelFile, name: string): unknown =>
+  attempt<unknown>(() => JSON.parse(String(metadata.get(name))));

@@ -9,7 +9,7 @@ export function withoutOptions(
   options: object,
   reasons: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
-  const own = copiedOptions(fn, options);
+  const own = copiedOptions(fn, options as Record<string, unknown>);
   for (const [name, reason] of Object.entries(reasons)) {
     if (own[name] === undefined) continue;
     throw new QkvError(

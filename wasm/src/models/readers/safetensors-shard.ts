@@ -1,6 +1,6 @@
 // safetensors files of anybody: one, or shards. The header is read by formats/safetensors.ts, which also reads ours.
 
-import { describe, isObject } from '../../arguments/values.js';
+import { attempt, describe, isObject } from '../../arguments/values.js';
 import { headerLength, readHeader } from '../../formats/safetensors.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { blockOf, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
@@ -14,12 +14,8 @@ function nameBlocks(
 ): void {
   const text = metadata.get('format') === 'qkv' ? metadata.get('blocks') : undefined;
   if (text === undefined) return;
-  let given: unknown;
-  try {
-    given = JSON.parse(text);
-  } catch {
-    // What is no JSON is no object either.
-  }
+  // What is no JSON is no object either.
+  const given = attempt<unknown>(() => JSON.parse(text));
   if (!isObject(given)) refuse(`the metadata has ${describe(given)} as blocks`, 'an object');
   for (const [name, value] of Object.entries(given)) {
     const tensor = tensors.get(name);

@@ -2,6 +2,7 @@
 // which SHA-256 files must have.
 
 import {
+  attempt,
   describe,
   isOptions,
   isUint8Array,
@@ -64,15 +65,6 @@ export interface FileCache {
   remember(address: string, text: string): Promise<void>;
   /** The text that was kept of this address. */
   recall(address: string): Promise<string | undefined>;
-}
-
-/** What a text of a cache is as JSON; undefined for none, and for one that is damaged. */
-function jsonIn(text = ''): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The SHA-256 that files of weights must have: of the only one, or by name. */
@@ -158,7 +150,9 @@ export class Opener {
       throwIfAborted(signal);
       const { status } = web;
       const isAway = status === 0 || status === 429 || status >= 500;
-      const kept = isAway ? jsonIn(await this.cache?.recall(address)) : undefined;
+      const text = isAway ? await this.cache?.recall(address) : undefined;
+      // One that is damaged counts as none.
+      const kept = text === undefined ? text : attempt<unknown>(() => JSON.parse(text));
       if (kept !== undefined) return { status: 200, json: kept };
       if (status === 0) throw error;
       return { status, json: undefined };

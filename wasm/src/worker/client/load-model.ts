@@ -2,11 +2,11 @@
 
 import type { ModelCache } from '../../api/load-types.js';
 import type { AsyncLanguageModel, LoadModelOptions, ModelSource } from '../../api/worker-types.js';
-import { isRecord, listOf, reading, tagOf } from '../../arguments/values.js';
+import { copiedOptions, isRecord, listOf, reading, tagOf } from '../../arguments/values.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { fieldsOf } from '../protocol/messages.js';
 import type { Caller, Method } from './handles.js';
-import { copyOf, RemoteModel, stoppedAt } from './remote-models.js';
+import { RemoteModel, stoppedAt } from './remote-models.js';
 
 /** An address as a worker understands it, whose own is another one. */
 function sendable(place: unknown): unknown {
@@ -58,7 +58,7 @@ export async function loadModel(
   options: LoadModelOptions = {},
 ): Promise<AsyncLanguageModel> {
   const fn = 'loadModel';
-  const { onProgress, cache, ...given } = copyOf(fn, options);
+  const { onProgress, cache, ...given } = copiedOptions(fn, options);
   const rest = { ...given, ...(cache !== undefined && { cache: sentCache(cache) }) };
   const manner = stoppedAt(fn, onProgress);
   const method: Method = { ...{ fn, method: fn, names: ['source', 'options'] }, manner };

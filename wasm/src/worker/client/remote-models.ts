@@ -109,7 +109,7 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
 
   async sweep(options: AsyncSweepOptions): Promise<Sweep> {
     const fn = 'LanguageModel.sweep';
-    const { onProgress, ...rest } = copyOf(fn, options);
+    const { onProgress, ...rest } = copiedOptions(fn, options);
     const manner = stoppedAt(fn, onProgress);
     return this.call(fn, 'sweep', ['options'], [rest], manner);
   }
@@ -142,7 +142,7 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     options: AsyncEmbedOptions = {},
   ): Promise<Embeddings> {
     const fn = 'LanguageModel.embed';
-    const { onProgress, ...rest } = copyOf(fn, options);
+    const { onProgress, ...rest } = copiedOptions(fn, options);
     const manner = stoppedAt(fn, onProgress);
     return this.call(fn, 'embed', ['texts', 'options'], [texts, rest], manner);
   }
@@ -152,7 +152,7 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     options: AsyncScoreOptions = {},
   ): Promise<Scores> {
     const fn = 'LanguageModel.score';
-    const { onProgress, ...rest } = copyOf(fn, options);
+    const { onProgress, ...rest } = copiedOptions(fn, options);
     const manner = stoppedAt(fn, onProgress);
     return this.call(fn, 'score', ['texts', 'options'], [texts, rest], manner);
   }
@@ -261,7 +261,7 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     messages: readonly ChatMessage[],
     given: ChatPromptOptions & CallOptions,
   ): Promise<ChatPrompt> {
-    const { signal, transfer, ...options } = copyOf(fn, given);
+    const { signal, transfer, ...options } = copiedOptions(fn, given);
     const written = chatText(fn, this.chatTemplates, messages, options);
     const { text, escape } = written;
     const ids = await this.encode(text, {
@@ -278,7 +278,7 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     name: 'generate' | 'generateAll' = 'generate',
   ): Promise<Begun> {
     const fn = `LanguageModel.${name}`;
-    const own = { ...copyOf(fn, options), seed };
+    const own = { ...copiedOptions(fn, options), seed };
     const { signal, session } = own;
     checkSignal(fn, signal);
     // It does nothing until a token is wanted, so there is nothing to withhold.
@@ -292,10 +292,6 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     return { tokens, signal };
   }
 }
-
-/** Options as they are now, of which some stay here. */
-export const copyOf = <T extends object>(fn: string, options: T): T =>
-  copiedOptions(fn, options) as T;
 
 /** What takes long tells how far it is, and ends in the worker when it is aborted. */
 export function stoppedAt(fn: string, onProgress: unknown): Manner {

@@ -211,7 +211,7 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
 
   async save(options: SaveOptions & CallOptions = {}): Promise<ReturnType<Uint8Array['slice']>> {
     const fn = 'Trainer.save';
-    const sent = copiedOptions(fn, options);
+    const sent: { tokenizer?: unknown } = copiedOptions(fn, options);
     const { tokenizer } = sent as { tokenizer?: Partial<Tokenizer> };
     // A tokenizer has functions, which no message takes, but for what it is made of.
     const made = reading(fn, 'tokenizer', () =>
@@ -219,7 +219,7 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
         ? tokenizer.toJSON()
         : tokenizer,
     );
-    if (made !== undefined) sent['tokenizer'] = made;
+    if (made !== undefined) sent.tokenizer = made;
     return this.call(fn, 'save', ['options'], [sent]);
   }
 

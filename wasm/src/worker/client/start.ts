@@ -48,7 +48,7 @@ function checkOptions(
   options: AsyncInitOptions,
 ): StartOptions & { signal: AbortSignal | undefined } {
   // Which keys there may be, beyond those here, the engine knows.
-  const taken = copiedOptions('init', options) as AsyncInitOptions;
+  const taken = copiedOptions('init', options);
   const { workers, worker, timeout = defaultTimeout, signal, models, train, ...engine } = taken;
   if (worker !== undefined && workers !== undefined) {
     throw invalid('workers and worker are both given, expected one of them');

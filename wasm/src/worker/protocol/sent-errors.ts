@@ -1,16 +1,13 @@
 // Errors on their way back.
 
 import { QkvError } from '../../api/errors.js';
+import { attempt } from '../../arguments/values.js';
 import type { SentError } from './messages.js';
 
 /** What it says of itself. Anything can be thrown, also what has no text. */
-export function textOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return 'an object without a text';
-  }
-}
+export const textOf = (error: unknown): string =>
+  attempt(() => (error instanceof Error ? error.message : String(error))) ??
+  'an object without a text';
 
 /** What an error of the worker is here; what is not a QkvError there becomes one. */
 export function sendable(fn: string, error: unknown): SentError {
