@@ -81,6 +81,7 @@ test('instruments: the temperature is spoken with the entropy of the head, where
   assert.match(spoken({ mask: 'causal' }, { report }), new RegExp(`1\\.23 .*${most.toFixed(2)}`));
   assert.match(spoken({ mask: 'causal' }, { report, layer: { mask: 'none' } }), /2\.40/, 'with the mask that was computed');
   assert.match(spoken({ head: 1, temperature: 2.5 }, { report }), /2\.5.* 0 /);
+  assert.match(spoken({ source: 'yours', head: 3 }, { report }), /1\.23/, 'of the head that is shown');
   for (const [patch, more] of [[{ head: 5 }], [{ text: '' }], [{}, { report: null }]]) {
     assert.doesNotMatch(spoken(patch, { report, ...more }), /entropy/);
   }

@@ -1,5 +1,5 @@
 import { MASKS } from '../domain/choices';
-import { headCount, SOURCES } from '../domain/sources';
+import { headCount, shownHead, SOURCES } from '../domain/sources';
 import { sentences, t } from '../i18n/i18n';
 import { onNumber, showNumber } from '../ui/number_box';
 import { digits, duration } from '../ui/numbers';
@@ -157,7 +157,7 @@ export class InstrumentsPanel extends Panel {
     this.#updateNote(view);
     this.#showEngine(view);
     const values = {
-      head: headName(view.heads, Math.min(state.head, headCount(view.heads) - 1)),
+      head: headName(view.heads, shownHead(state.head, view.heads)),
       temperature: state.temperature,
       mask: t(`mask.${view.frame?.request.layer.mask ?? state.mask}`),
     };
@@ -186,7 +186,7 @@ export class InstrumentsPanel extends Panel {
       const option = (_: unknown, head: number) => new Option(headName(heads, head), String(head));
       box.replaceChildren(...Array.from({ length: headCount(heads) }, option));
     }
-    box.value = String(Math.min(state.head, headCount(heads) - 1));
+    box.value = String(shownHead(state.head, heads));
   }
 
   #updateLengths({ state, list, look }: View): void {
@@ -213,10 +213,10 @@ export class InstrumentsPanel extends Panel {
     return true;
   }
 
-  #updateTemperature({ state, report, list, frame }: View): void {
+  #updateTemperature({ state, heads, report, list, frame }: View): void {
     const slider = this.#input('#tau');
     slider.value = String(toSlider(state.temperature));
-    const mean = report?.heads[state.head]?.entropy;
+    const mean = report?.heads[shownHead(state.head, heads)]?.entropy;
     const value = state.temperature;
     if (mean === undefined || list.tokens.length === 0) {
       slider.setAttribute('aria-valuetext', t('controls.spoken', { value }));

@@ -1,6 +1,6 @@
 import type { Mask } from '../domain/choices';
 import type { LayerRequest } from '../domain/layer';
-import { headCount, type ModelHeads } from '../domain/sources';
+import { headCount, shownHead, type ModelHeads } from '../domain/sources';
 import type { ViewRequest } from '../domain/view';
 import type { Size } from '../domain/pixels';
 import { COMPUTED_IDS, type PanelRequests } from '../features/computed';
@@ -56,10 +56,11 @@ function viewOf(
   visible: Visible,
 ): ViewRequest {
   const { query, told, dragging } = visible;
-  const heads = headCount({ source, trainedHeads: visible.trained?.heads ?? null });
+  const all = { source, trainedHeads: visible.trained?.heads ?? null };
+  const heads = headCount(all);
   const arcs = look === 'arcs';
   return {
-    head: Math.min(head, heads - 1),
+    head: shownHead(head, all),
     other: other === null || other >= heads || other === head || arcs ? null : other,
     show: arcs ? 'weights' : show,
     query,

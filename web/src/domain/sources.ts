@@ -33,6 +33,10 @@ export function trainedHeadName({ trainedHeads }: HeadSource, head: number): str
   return `${Math.floor(head / perLayer)}.${head % perLayer}`;
 }
 
+/** The head that is shown: the last one where the state names one that only other weights have. */
+export const shownHead = (head: number, source: HeadSource): number =>
+  Math.min(head, headCount(source) - 1);
+
 /** At least 1, also while the model is not there. */
 export function headCount({ source, trainedHeads }: HeadSource): number {
   if (source === 'trained') return trainedHeads ? trainedHeads.layers * trainedHeads.perLayer : 1;

@@ -65,10 +65,8 @@ const fileName: Field<string> = {
 };
 
 /** An address has no blanks around it, so that one of blanks is none, as in the box for it. */
-const address: Field<string> = {
-  ...freeText('lma', 300),
-  read: (raw) => freeText('lma', 300).read(raw.trim()) || undefined,
-};
+const text = freeText('lma', 300);
+const address: Field<string> = { ...text, read: (raw) => text.read(raw.trim()) || undefined };
 
 export const modelFields = {
   /** Which model its button loads; null: that of the language. */

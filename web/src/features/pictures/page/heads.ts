@@ -1,4 +1,4 @@
-import { headCount } from '../../../domain/sources';
+import { headCount, shownHead } from '../../../domain/sources';
 import { richNodes } from '../../../i18n/markup';
 import { find } from '../../../ui/dom';
 import { headName } from '../../head_names';
@@ -8,9 +8,6 @@ import { t } from '../texts';
 
 /** Of a model with more heads the first are listed. */
 const MOST = 16;
-
-/** The head that frames are about: the last, where the state names one that there is only among other weights. */
-const chosenHead = ({ state, heads }: View): number => Math.min(state.head, headCount(heads) - 1);
 
 /** What each head does with the same sentence, in two numbers; a head is chosen here, too. */
 export class HeadsPicture extends Panel {
@@ -50,7 +47,7 @@ export class HeadsPicture extends Panel {
     body.querySelectorAll('tr').forEach((row, head) => {
       const button = find(row, 'button', HTMLElement);
       button.textContent = headName(heads, head);
-      button.setAttribute('aria-pressed', String(head === chosenHead(view)));
+      button.setAttribute('aria-pressed', String(head === shownHead(state.head, heads)));
       const numbers = list.tokens.length > 0 ? report?.heads[head] : undefined;
       const shares = [
         [numbers?.distance, Math.max(1, list.tokens.length - 1) / 2],
@@ -69,7 +66,7 @@ export class HeadsPicture extends Panel {
   /** How the numbers of a token are shared out among the heads. */
   #showSplit(view: View): void {
     const widths = widthsOf(view);
-    const chosen = chosenHead(view) % (widths?.heads ?? 1); // of a trained model, its place in its layer
+    const chosen = shownHead(view.state.head, view.heads) % (widths?.heads ?? 1); // of a trained model, its place in its layer
     const key = widths ? [widths.dModel, widths.heads, widths.dK, chosen, view.look].join() : '';
     const picture = this.find('.picture-split', HTMLElement);
     if (picture.dataset['of'] === key) return;
