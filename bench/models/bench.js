@@ -101,13 +101,11 @@ async function assemble(names, { site, shape, format }) {
 async function inTurns(seats, rounds, warm, ...call) {
   const entries = Object.entries(seats);
   const times = Object.fromEntries(entries.map(([name]) => [name, []]));
-  const spent = {};
+  const spent = (name) => times[name].reduce((sum, time) => sum + time, 0);
   for (const [name, seat] of entries) if (!warm.includes(name)) await seat.call(...call);
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, seat] of round % 2 === 0 ? entries : [...entries].reverse()) {
-      if (spent[name] > SHARE) continue;
-      times[name].push(await seat.call(...call));
-      spent[name] = (spent[name] ?? 0) + times[name].at(-1);
+      if (spent(name) <= SHARE) times[name].push(await seat.call(...call));
     }
   }
   return times;
