@@ -13,7 +13,7 @@ const web = await modules(
   'features/positions/page/{drift_part,dials_part,encoding_part,rotary_part,rotation_part}',
   'features/positions/page/{scheme_part,shift_part}',
   'domain/schemes',
-  'features/positions/shared/pair_table',
+  'domain/pair_table',
   'features/positions/state',
   'state/state',
   'ui/numbers',

@@ -6,7 +6,7 @@ import { modules } from '../support/engine.js';
 
 const web = await modules(
   'features/positions/worker/{residuals,scheme_maps,position_pictures,frame_feature}',
-  'features/positions/shared/pair_table',
+  'domain/pair_table',
   'domain/schemes',
 );
 const D = 64;

@@ -2,7 +2,7 @@ import { SCHEMES, type Scheme } from '../../domain/schemes';
 import { choice, flag, integer, optional, optionalNumber, type StateOf } from '../../state/field';
 import type { PageState } from '../../state/page';
 import { T5_HEADS, XL_TERMS, type XlTerm } from './shared/constants';
-import { LAYOUTS, PAIRS, type PairLayout } from './shared/pair_table';
+import { LAYOUTS, PAIRS, type PairLayout } from '../../domain/pair_table';
 
 const ROTATIONS = [0, 4096] as const;
 

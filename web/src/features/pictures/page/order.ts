@@ -2,7 +2,7 @@ import { LIMITS } from '../../../state/state';
 import { showSlider, sliderHtml } from '../../../ui/controls';
 import { four } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
-import { frequency } from '../../positions/shared/pair_table';
+import { frequency } from '../../../domain/pair_table';
 import { t } from '../texts';
 
 /** Pairs of dimensions that are drawn, from fast to slow. */

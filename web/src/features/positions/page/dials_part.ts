@@ -1,6 +1,6 @@
 import { html, nothing, svg, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
-import { columnsOfPair, frequency, PAIRS } from '../shared/pair_table';
+import { columnsOfPair, frequency, PAIRS } from '../../../domain/pair_table';
 import type { Place, PositionsResult } from '../worker/frame_feature';
 import { t } from '../feature';
 import type { Content } from '../../../ui/lit/texts';

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from 'lit-html';
 import { legendMark, legendScale } from '../../../ui/lit/legends';
 import type { Cell } from '../../../ui/matrix/cell';
-import { columnsOfPair, pairOfColumn } from '../shared/pair_table';
+import { columnsOfPair, pairOfColumn } from '../../../domain/pair_table';
 import { D_MODEL } from '../../../domain/sources';
 import type { PositionsResult } from '../worker/frame_feature';
 import { t } from '../feature';

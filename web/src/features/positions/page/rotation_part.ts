@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit-html';
 import formulas from '../formulas.json';
-import { columnsOfPair } from '../shared/pair_table';
+import { columnsOfPair } from '../../../domain/pair_table';
 import { t } from '../feature';
 import { formula } from '../../../ui/lit/texts';
 import { LitPanel } from '../../lit_panel';

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import formulas from '../formulas.json';
-import { LAYOUTS } from '../shared/pair_table';
+import { LAYOUTS } from '../../../domain/pair_table';
 import { t } from '../feature';
 import { numeric, radios, withValue } from '../../../ui/lit/controls';
 import { formula, rich } from '../../../ui/lit/texts';

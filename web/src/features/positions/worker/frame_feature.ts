@@ -1,6 +1,6 @@
 import type { Qkv } from 'qkv';
 import { driftOver, residual, residualsAt, type Drift } from './residuals';
-import type { PairLayout } from '../shared/pair_table';
+import type { PairLayout } from '../../../domain/pair_table';
 import {
   rotaryScore,
   schemeMap,

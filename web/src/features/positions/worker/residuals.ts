@@ -1,6 +1,6 @@
 import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
-import { BASE, columnsOfPair, PAIRS, type PairLayout } from '../shared/pair_table';
+import { BASE, columnsOfPair, PAIRS, type PairLayout } from '../../../domain/pair_table';
 import { D_MODEL } from '../../../domain/sources';
 
 /** PE(p + k) against M_k PE(p), along the positions. */

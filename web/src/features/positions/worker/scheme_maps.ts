@@ -1,7 +1,7 @@
 import { worse } from '../../../domain/nan_max';
 import type { Scheme } from '../../../domain/schemes';
 import type { NdArray, Qkv } from 'qkv';
-import { columnsOfPair, frequency, PAIRS, type PairLayout } from '../shared/pair_table';
+import { columnsOfPair, frequency, PAIRS, type PairLayout } from '../../../domain/pair_table';
 import { hashText, uniform } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
 import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN, T5_HEADS, type XlTerm } from '../shared/constants';

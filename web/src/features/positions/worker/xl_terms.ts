@@ -1,7 +1,7 @@
 import type { NdArray, Qkv } from 'qkv';
 import { D_MODEL } from '../../../domain/sources';
 import { SPAN, type XlTerm } from '../shared/constants';
-import type { PairLayout } from '../shared/pair_table';
+import type { PairLayout } from '../../../domain/pair_table';
 import { repeat, scale, scores } from './scores';
 
 /** What is drawn for Transformer-XL: a query and a key at every position, and two vectors for all of them. */

@@ -1,4 +1,4 @@
-import { D_MODEL } from '../../../domain/sources';
+import { D_MODEL } from './sources';
 
 /** Where sine and cosine of a pair stand: side by side as in the paper, or all sines first. */
 export const LAYOUTS = ['interleaved', 'concatenated'] as const;
