@@ -30,9 +30,12 @@ const versions = {
   'onnxruntime-web': '1.30.0',
 };
 
-const page = (open, threads = 1) => ({ host: 'browser', seat: pageSeat, open, threads });
+/** With models that take a contestant minutes, only two threads take part, and of a peer the newest version and the best build. */
+const small = ['15M', '110M'];
+
+const page = (open, threads) => ({ host: 'browser', seat: pageSeat, open, threads });
 const threadsOf = (make, name, open) => ({
-  [`${name} 1 thread`]: make(open, 1),
+  [`${name} 1 thread`]: { ...make(open, 1), shapes: small },
   [`${name} 2 threads`]: make(open, 2),
 });
 
@@ -40,10 +43,8 @@ const threadsOf = (make, name, open) => ({
 const otherBuilds = programs === 'linux-x64' ? ['avx2'] : [];
 const llamaCpp = (build) => (_, threads) => ({
   ...{ host: 'node', seat: processSeat, open: 'llamaCpp', threads, build },
+  ...(build && { shapes: small }),
 });
-
-/** The models of fractions of a second: others are for the newest version of a peer. */
-const small = ['15M', '110M'];
 
 /** Who takes part. onnxruntime-web has no float16 on the processor. */
 const contestants = {
@@ -68,11 +69,11 @@ const contestants = {
 };
 
 /** Milliseconds of rounds of one thing that a contestant gets; one that is slow is timed in fewer rounds, once at least. */
-const SHARE = 30_000;
+const SHARE = 15_000;
 /** A contestant that needs more milliseconds than this to read a context is not timed after it. */
-const LONGEST_FILL = 60_000;
+const LONGEST_FILL = 30_000;
 /** After a call of so many milliseconds nothing is left to warm up. */
-const WARM = 10_000;
+const WARM = 2_000;
 
 const reason = (error) => String(error.message ?? error).split('\n')[0];
 
@@ -131,7 +132,9 @@ async function timeAll(seats, { contexts, rounds }) {
       else present[name] = seat;
     }
     for (const seat of Object.values(present)) await seat.call('fill', context);
-    times[decodeAfter(context)] = await inTurns(present, rounds, [], 'decode', context);
+    // A shorter context has warmed up everybody.
+    const ready = context === contexts[0] ? [] : Object.keys(present);
+    times[decodeAfter(context)] = await inTurns(present, rounds, ready, 'decode', context);
   }
   for (const [name, seat] of Object.entries(seats)) {
     const words = await seat.call('about');
@@ -183,7 +186,7 @@ async function measureFile(names, { site, shape, format, rounds, contexts }) {
 }
 
 /**
- * The files and the contestants that a filter leaves: 'models/110M/Q8_0/1 thread' has words for both. Of several words for
+ * The files that a filter leaves, and who takes part in each: 'models/110M/Q8_0/1 thread' has words for both. Of several words for
  * the same, one has to fit.
  */
 function chosen(filter, names) {
@@ -197,13 +200,16 @@ function chosen(filter, names) {
   };
   const rest = words.filter((word) => !(word in shapes) && !formats.includes(word));
   const who = names.filter((name) => rest.every((word) => name.includes(word)));
-  if (who.length === 0) throw new Error(`no contestant is called ${rest.join(' and ')}`);
-  return {
-    files: all.filter(
-      ({ shape, format }) => fits(Object.keys(shapes), shape) && fits(formats, format),
-    ),
-    who,
+  const takesPart = (name, { shape, format }) => {
+    const { without = [], shapes: own = [shape] } = contestants[name];
+    return own.includes(shape) && !without.includes(format);
   };
+  const files = all
+    .filter(({ shape, format }) => fits(Object.keys(shapes), shape) && fits(formats, format))
+    .map((file) => ({ ...file, who: who.filter((name) => takesPart(name, file)) }))
+    .filter((file) => file.who.length > 0);
+  if (files.length === 0) throw new Error(`nobody takes part in ${filter}`);
+  return files;
 }
 
 async function hostsOf({ browser, node }) {
@@ -238,27 +244,22 @@ export async function benchModels(options) {
   }
   const rounds = options.quick ? 3 : 9;
   const names = Object.keys(contestants).filter((name) => options[contestants[name].host]);
-  const { files, who } = chosen(options.filter, names);
-  const takesPart = (name, { shape, format }) => {
-    const { without = [], shapes: own = [shape] } = contestants[name];
-    return own.includes(shape) && !without.includes(format);
-  };
+  const files = chosen(options.filter, names);
   const site = await openSite();
   const results = [];
   try {
     for (const file of files) {
-      const { shape, format } = file;
+      const { shape, format, who } = file;
       const known = options.resume && (await knownResult(file));
       if (known) {
         results.push(known);
         continue;
       }
       await step(`write ${shape} ${format}`, () => void writeModel(shape, format));
-      const present = who.filter((name) => takesPart(name, file));
       await step(`time ${shape} ${format}`, async () => {
         const all = shapes[shape].contexts;
         const contexts = options.quick ? all.slice(0, 1) : all;
-        results.push(await measureFile(present, { site, shape, format, rounds, contexts }));
+        results.push(await measureFile(who, { site, shape, format, rounds, contexts }));
         await keepResult(results.at(-1));
       });
     }
