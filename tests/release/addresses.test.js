@@ -51,6 +51,12 @@ describe('addresses', () => {
       // It is written over and over.
       assert.equal(withTexts(path, said, addressesIn(released)), said);
     }
+    const start = withTexts(
+      'tools/docs/start.md',
+      text('tools/docs/start.md'),
+      addressesIn(released),
+    );
+    assert.match(start, /<!-- addresses[^]*`npm install qkv`[^]*<!-- \/addresses/);
     const security = withTexts('SECURITY.md', text('SECURITY.md'), addressesIn(released));
     assert.ok(security.includes(`](${repository}/security/advisories/new)`));
   });
