@@ -1,10 +1,11 @@
 // npm run bench:peers -- models: language models beside other libraries, the same GGUF files for all.
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { root } from '../../tools/environment.js';
-import { run, step } from '../../tools/run.js';
+import { must, step } from '../../tools/run.js';
 import { buildBench, buildModelProgram } from '../build.js';
 import { openSite } from '../hosts.js';
 import { install } from '../install.js';
@@ -221,10 +222,20 @@ async function hostsOf({ browser, node }) {
   return [version, ...hosts];
 }
 
-/** Where the result of one file is kept, of one commit, so that a run of hours can be resumed. */
+/** What is timed, in folders of this repository. */
+const TIMED = ['core/include', 'core/src', 'wasm/bindings', 'wasm/src', 'bench/models'];
+
+/** A name for what is timed as it is committed: later commits that leave it alone have the same. */
+async function versionOfTimed() {
+  const trees = await must('git', ['rev-parse', ...TIMED.map((folder) => `HEAD:${folder}`)]);
+  const { stdout: changed } = await must('git', ['status', '--porcelain', '--', ...TIMED]);
+  const version = createHash('sha256').update(trees.stdout).digest('hex').slice(0, 12);
+  return changed.trim() === '' ? version : `${version}-dirty`;
+}
+
+/** Where the result of one file is kept, so that a run of hours can be resumed. */
 async function placeOf({ shape, format }) {
-  const { stdout } = await run('git', ['describe', '--always', '--dirty']);
-  const folder = join(root, 'build/bench/models', stdout.trim());
+  const folder = join(root, 'build/bench/models', await versionOfTimed());
   mkdirSync(folder, { recursive: true });
   return join(folder, `${shape}-${format}.json`);
 }
