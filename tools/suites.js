@@ -326,7 +326,7 @@ async function pageSuites() {
 /** Most planted faults of an everyday run, each of some seconds. */
 const MOST_FAULTS = 6;
 
-/** Those of changed files in TypeScript, which take seconds; in the full run all, for which the core is built once more. */
+/** Those of changed files in TypeScript, which take seconds, and whether all have their places; in the full run all, for which the core is built once more. */
 async function faults(full) {
   const suite = (title, options) => [
     { name: title, needs: ['package'], parts: [{ title, run: () => runMutants(options) }] },
@@ -334,8 +334,8 @@ async function faults(full) {
   if (full) return suite('planted faults', {});
   const files = await changedFiles();
   const changed = files.filter((file) => /^(wasm\/src|web)\/.*\.ts$/.test(file));
-  const options = { words: changed, most: MOST_FAULTS };
-  return changed.length > 0 ? suite('planted faults of changed files', options) : [];
+  const most = changed.length > 0 ? MOST_FAULTS : 0;
+  return suite('planted faults of changed files', { words: changed, most });
 }
 
 /** What each group is about, which builds its suites need (`tools` is what tools/test.js has installed meanwhile), and the suites. */
