@@ -70,7 +70,7 @@ export const skipped = (title, why) => ({
 export const ctest = (preset, name, { heard = () => undefined } = {}) => ({
   title: name,
   async run() {
-    const report = join(root, 'build', preset, 'reports', `${name}.xml`);
+    const report = join(root, 'build', preset, 'reports', `${name}.txt`);
     rmSync(report, { force: true });
     const folder = join('build', preset);
     const line = ['--test-dir', folder, '-V', '-R', `^${name.replaceAll('.', '\\.')}$`];

@@ -11,9 +11,9 @@ const args = chromium ? rest.slice(1) : rest;
 const isa = process.env.QKV_ISA ?? '';
 
 /** The report that the arguments ask for: its path on the disk is its path in the module's own file system, too. */
-const report = args.find((arg) => arg.startsWith('XML::out='))?.slice('XML::out='.length);
+const report = args.find((arg) => arg.startsWith('cases::out='))?.slice('cases::out='.length);
 
-/** Runs the suite; in a page this function is all there is. Resolves to { code, xml }. */
+/** Runs the suite; in a page this function is all there is. Resolves to { code, cases }. */
 async function runSuite({ url, isa, args, report, print }) {
   const { default: createModule } = await import(url);
   const preRun = (module) => {
@@ -22,7 +22,7 @@ async function runSuite({ url, isa, args, report, print }) {
   };
   const module = await createModule({ print, printErr: print, preRun: [preRun] });
   const code = module.callMain(args);
-  return { code, xml: report ? module.FS.readFile(report, { encoding: 'utf8' }) : '' };
+  return { code, cases: report ? module.FS.readFile(report, { encoding: 'utf8' }) : '' };
 }
 
 async function inNode() {
@@ -57,9 +57,9 @@ async function inChromium() {
   }
 }
 
-const { code, xml } = await (chromium ? inChromium() : inNode());
+const { code, cases } = await (chromium ? inChromium() : inNode());
 if (report) {
   mkdirSync(dirname(report), { recursive: true });
-  writeFileSync(report, xml);
+  writeFileSync(report, cases);
 }
 process.exitCode = code;
