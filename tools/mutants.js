@@ -3,6 +3,7 @@
 // (tools/mutants/operators) make of the source.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { randomOf } from '../tests/support/js/random.js';
 import { Copy } from './mutants/copy.js';
 import { grounds, inLanes } from './mutants/grounds.js';
 import { plantedFaults, randomFaults } from './mutants/places.js';
@@ -69,16 +70,23 @@ const notPlanted = (lost, broken) => [
   ...broken.map(({ id }) => `${id} is not planted: it does not compile in its place`),
 ];
 
+/** `most` of these, drawn by a seed. */
+function drawn(faults, most, seed) {
+  const random = randomOf(seed);
+  const keyed = faults.map((fault) => ({ fault, key: random() }));
+  return keyed.sort((a, b) => a.key - b.key).slice(0, most).map(({ fault }) => fault);
+} // prettier-ignore
+
 /**
- * Plants the faults that hold one of these words in their name, group or file, all without words, but at most so many. One test
- * for each, and one for the places of all faults: nothing stands in for a fault that is not planted.
+ * Plants the faults that hold one of these words in their name, group or file, all without words, but at most so many, drawn by a
+ * seed. One test for each, and one for the places of all faults: nothing stands in for a fault that is not planted.
  */
-export async function runMutants({ words = [], most = Infinity, progress = () => {} } = {}) {
+export async function runMutants({ words = [], most = Infinity, seed = 1, progress } = {}) {
   const { faults, lost } = await plantedFaults();
   const isWanted = ({ id, group, file }) =>
     words.length === 0 || words.some((word) => [id, group, file].join(' ').includes(word));
   const wanted = faults.filter(isWanted);
-  const all = await plant(wanted.slice(0, most), progress);
+  const all = await plant(drawn(wanted, most, seed), progress ?? (() => {}));
   const tried = all.filter(({ found }) => found !== undefined);
   const missing = notPlanted(lost, all.filter(({ found }) => found === undefined)); // prettier-ignore
   const found = tried.map(({ id, found: isFound, message }) => {
@@ -95,7 +103,7 @@ export async function runMutants({ words = [], most = Infinity, progress = () =>
     tests,
     failed: lived.length,
     output: lived.map((test) => test.said).join('\n'),
-    note: [tried.length > 0 && counted, rest > 0 && `left to the full run: ${rest}`]
+    note: [tried.length > 0 && counted, rest > 0 && `${rest} others were not planted, seed ${seed}`]
       .filter(Boolean)
       .join('; '),
   };
