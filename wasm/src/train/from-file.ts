@@ -4,7 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { LanguageModelConfig, Trainer, TrainerOptions } from '../api/trainer-types.js';
 import type { TrainedModel } from '../api/trained-model-types.js';
 import { isSameShape, shapeText } from '../arguments/shapes.js';
-import { attempt, describe, isObject, isRecord } from '../arguments/values.js';
+import { describe, isObject, isRecord, jsonIn } from '../arguments/values.js';
 import { readSafetensors, type StoredArrays } from '../formats/safetensors.js';
 import { type Config, resolveConfig } from '../language/config.js';
 import { type SavedTexts, savedTextsIn } from '../language/saved-texts.js';
@@ -34,7 +34,7 @@ const readers: ReadonlyMap<string | undefined, string> = new Map([
 function textsIn({ metadata }: StoredArrays): SavedTexts {
   const texts = savedTextsIn(metadata);
   const templates = texts.get('chatTemplates');
-  if (templates !== undefined && !isObject(attempt(() => JSON.parse(templates) as unknown)))
+  if (templates !== undefined && !isObject(jsonIn(templates)))
     refuse(`hold the chatTemplates ${describe(templates)}`, 'an object as JSON');
   return texts;
 }
@@ -49,8 +49,7 @@ function configIn({ metadata }: StoredArrays): Config {
       expected,
     );
   }
-  // What is no JSON is no config either.
-  const config = attempt<unknown>(() => JSON.parse(String(metadata.get('config'))));
+  const config = jsonIn(metadata.get('config'));
   if (!isRecord(config)) refuse(`hold the config ${describe(config)}`, 'an object');
   return resolveConfig(fn, config as unknown as LanguageModelConfig);
 }

@@ -3,7 +3,7 @@
 // theirs one below the other, and B those of each map in the columns of its A, and zeros. The metadata says which maps these are, so that they are
 // read as they were; PEFT needs nothing of it.
 
-import { attempt, isRecord } from '../../arguments/values.js';
+import { isRecord, jsonIn } from '../../arguments/values.js';
 import { quoted, refuse } from '../errors.js';
 import type { AdaptedModule, Member } from './modules.js';
 
@@ -44,7 +44,7 @@ function checkZeros(path: string, parts: readonly Part[], outputs: number, up: F
 /** What the metadata of a file says of modules of several maps. */
 export function blocksIn(metadata: ReadonlyMap<string, string>): Blocks {
   const text = metadata.get(blocksName);
-  const said = text === undefined ? {} : attempt<unknown>(() => JSON.parse(text));
+  const said = text === undefined ? {} : jsonIn(text);
   if (!isRecord(said))
     refuse(`the metadata has ${quoted(text ?? '')} as ${blocksName}`, 'an object');
   const known = new Map(Object.entries(said));

@@ -1,7 +1,7 @@
 // Files of Trainer.save() and LanguageModel.save(), where arrays have their own names and shapes.
 
 import type { LanguageModelConfig } from '../../api/model-config.js';
-import { attempt, describe } from '../../arguments/values.js';
+import { describe, jsonIn } from '../../arguments/values.js';
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
@@ -47,4 +47,4 @@ export const locateOwn =
 
 /** A field of the metadata as JSON; undefined for what is none. */
 export const ownField = ({ metadata }: ModelFile, name: string): unknown =>
-  attempt<unknown>(() => JSON.parse(String(metadata.get(name))));
+  jsonIn(metadata.get(name));

@@ -1,6 +1,6 @@
 // safetensors files of anybody: one, or shards. The header is read by formats/safetensors.ts, which also reads ours.
 
-import { attempt, describe, isObject } from '../../arguments/values.js';
+import { describe, isObject, jsonIn } from '../../arguments/values.js';
 import { headerLength, readHeader } from '../../formats/safetensors.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { blockOf, type ModelFile, rowBytes, type StoredTensor } from '../file.js';
@@ -14,8 +14,7 @@ function nameBlocks(
 ): void {
   const text = metadata.get('format') === 'qkv' ? metadata.get('blocks') : undefined;
   if (text === undefined) return;
-  // What is no JSON is no object either.
-  const given = attempt<unknown>(() => JSON.parse(text));
+  const given = jsonIn(text);
   if (!isObject(given)) refuse(`the metadata has ${describe(given)} as blocks`, 'an object');
   for (const [name, value] of Object.entries(given)) {
     const tensor = tensors.get(name);

@@ -2,10 +2,10 @@
 // which SHA-256 files must have.
 
 import {
-  attempt,
   describe,
   isOptions,
   isUint8Array,
+  jsonIn,
   lengthOf,
   readOptions,
   reading,
@@ -150,9 +150,8 @@ export class Opener {
       throwIfAborted(signal);
       const { status } = web;
       const isAway = status === 0 || status === 429 || status >= 500;
-      const text = isAway ? await this.cache?.recall(address) : undefined;
       // One that is damaged counts as none.
-      const kept = text === undefined ? text : attempt<unknown>(() => JSON.parse(text));
+      const kept = isAway ? jsonIn(await this.cache?.recall(address)) : undefined;
       if (kept !== undefined) return { status: 200, json: kept };
       if (status === 0) throw error;
       return { status, json: undefined };

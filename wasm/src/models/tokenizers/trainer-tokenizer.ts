@@ -2,7 +2,7 @@
 // letter, of type 'pieces' a word or a piece of one, and their places are their numbers; 'tokenizer.json' has the file of the hub,
 // and 'gguf' what the metadata of such a file says of it.
 
-import { attempt, describe, isRecord } from '../../arguments/values.js';
+import { describe, isRecord, jsonIn } from '../../arguments/values.js';
 import type { ModelFile } from '../file.js';
 import { type FoundTokenizer, remedy } from './found.js';
 import { charactersTokenizer } from './characters-tokenizer.js';
@@ -32,8 +32,7 @@ export function trainerTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const text = metadata.get('format') === 'qkv' ? metadata.get('tokenizer') : undefined;
   if (typeof text !== 'string')
     return { problem: `the files of the model have no tokenizer: ${remedy()}` };
-  // What is no JSON is no tokenizer either.
-  const value = attempt<unknown>(() => JSON.parse(text));
+  const value = jsonIn(text);
   const read = isRecord(value) ? kinds.get(value['type']) : undefined;
   if (!isRecord(value) || !read) {
     const was = isRecord(value) ? `of type ${describe(value['type'])}` : describe(text);
