@@ -35,12 +35,17 @@ async function placesOf(rules, ...folders) {
     ...options,
     ...folders,
   ]);
-  return JSON.parse(stdout).map(
+  const places = JSON.parse(stdout).map(
     ({ ruleId: id, message, metadata, file, text, replacement, range }) => {
       const { start, end } = range.byteOffset;
       const line = range.start.line + 1;
       return { id, message, tests: metadata?.tests, file, line, start, end, text, replacement };
     },
+  );
+  // ast-grep reads files side by side, and a seed should draw the same ones each time.
+  const compare = (a, b) => (a < b ? -1 : Number(a > b));
+  return places.sort(
+    (a, b) => compare(a.file, b.file) || a.start - b.start || a.end - b.end || compare(a.id, b.id),
   );
 }
 
@@ -66,15 +71,21 @@ export async function plantedFaults() {
   return { faults: all.filter(({ why }) => !why), lost: all.filter(({ why }) => why) };
 }
 
+/** These in an order that a seed decides. */
+export function inAnyOrder(items, seed) {
+  const random = randomOf(seed);
+  const left = [...items];
+  return items.map(() => left.splice(Math.floor(random() * left.length), 1)[0]);
+}
+
 /** `count` of the mutations that the operators make below a folder, no two at one place, drawn by a seed. */
 export async function randomFaults(folder, count, seed) {
   const places = await placesOf(operatorRules, folder);
   const all = places.filter(({ text, replacement }) => text !== replacement);
-  const random = randomOf(seed);
   const drawn = [];
   const meets = (a, b) => a.file === b.file && a.start < b.end && b.start < a.end;
-  while (drawn.length < count && all.length > 0) {
-    const [one] = all.splice(Math.floor(random() * all.length), 1);
+  for (const one of inAnyOrder(all, seed)) {
+    if (drawn.length === count) break;
     if (!drawn.some((other) => meets(one, other))) drawn.push(one);
   }
   return drawn;
