@@ -233,16 +233,15 @@ async function versionOfTimed() {
   return changed.trim() === '' ? version : `${version}-dirty`;
 }
 
-/** Where the result of one file is kept, so that a run of hours can be resumed. */
-async function placeOf({ shape, format }) {
+/** Where the results of files are kept, so that a run of hours can be resumed. */
+async function resultsOfVersion() {
   const folder = join(root, 'build/bench/models', await versionOfTimed());
   mkdirSync(folder, { recursive: true });
-  return join(folder, `${shape}-${format}.json`);
-}
-const keepResult = async (result) => writeFileSync(await placeOf(result), JSON.stringify(result));
-async function knownResult(file) {
-  const place = await placeOf(file);
-  return existsSync(place) && JSON.parse(readFileSync(place, 'utf8'));
+  const placeOf = ({ shape, format }) => join(folder, `${shape}-${format}.json`);
+  return {
+    keep: (result) => writeFileSync(placeOf(result), JSON.stringify(result)),
+    known: (file) => existsSync(placeOf(file)) && JSON.parse(readFileSync(placeOf(file), 'utf8')),
+  };
 }
 
 /** What `node bench/bench_peers.js models` does, with the options of that program. */
@@ -256,12 +255,13 @@ export async function benchModels(options) {
   const rounds = options.quick ? 3 : 9;
   const names = Object.keys(contestants).filter((name) => options[contestants[name].host]);
   const files = chosen(options.filter, names);
+  const ofVersion = await resultsOfVersion();
   const site = await openSite();
   const results = [];
   try {
     for (const file of files) {
       const { shape, format, who } = file;
-      const known = options.resume && (await knownResult(file));
+      const known = options.resume && ofVersion.known(file);
       if (known) {
         results.push(known);
         continue;
@@ -271,7 +271,7 @@ export async function benchModels(options) {
         const all = shapes[shape].contexts;
         const contexts = options.quick ? all.slice(0, 1) : all;
         results.push(await measureFile(who, { site, shape, format, rounds, contexts }));
-        await keepResult(results.at(-1));
+        ofVersion.keep(results.at(-1));
       });
     }
   } finally {
