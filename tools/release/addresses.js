@@ -63,8 +63,8 @@ const texts = {
     after: ({ name }) => `In a project of your own, the programs for Node need \`npm install ${asked(name)}\`, and \`"type": "module"\` in its \`package.json\`.`,
   },
   'tools/docs/start.md': {
-    before: () => `\`npm install\` the tarball that \`npm pack\` makes in the checkout, and start with the guide to [attention](../../wasm/docs/attention.md).`,
-    after: ({ name }) => `\`npm install ${asked(name)}\`, and start with the guide to [attention](../../wasm/docs/attention.md).`,
+    before: () => `\`npm install\` the tarball that \`npm pack\` makes in the checkout.`,
+    after: ({ name }) => `\`npm install ${asked(name)}\``,
   },
   'SECURITY.md': {
     before: () => `Please report privately, through the repository's security advisories ("Report a vulnerability"), with the smallest call

@@ -34,8 +34,8 @@ class Listener : public Catch::EventListenerBase {
 CATCH_REGISTER_LISTENER(Listener)
 
 /// `--reporter cases`: a line when a test begins and one when it ends, so that the last one of a run that was stopped is known.
-/// Reporters of Catch2 that a program can read write out every assertion that holds: of millions that is an eighth of the time of the
-/// suites, and under a sanitizer as WebAssembly most of it.
+/// Reporters of Catch2 that a program can read write out every assertion that holds: of millions that takes up to a fifth of the
+/// time of the suites, and under a sanitizer as WebAssembly most of it.
 class Cases : public Catch::StreamingReporterBase {
  public:
   using Catch::StreamingReporterBase::StreamingReporterBase;
