@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tools/environment.js';
 import { run } from '../tools/run.js';
+import { nativeIsas, newerIsas } from '../tools/runners.js';
 import { summarize } from './measure.js';
 import { milliseconds, textTable } from './report.js';
 
 const binary = join(root, 'build/native/bench/qkv_bench');
-const isas = ['avx512', 'avx2', 'sse4', 'neon64', 'scalar'];
+const isas = [...nativeIsas, ...newerIsas];
 
 /** Results of one instruction set, or undefined where it cannot run. */
 async function runIsa(isa, { quick, filter }) {

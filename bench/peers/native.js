@@ -23,6 +23,7 @@ export function native(threads = 1) {
       { encoding: 'utf8', env: { ...process.env, QKV_BENCH_THREADS: String(threads), ...env } },
     );
     if (status !== 0) throw new Error(stderr || `qkv_bench ended with ${status}`);
+    if (stdout.trim() === '') throw new Error(`qkv_bench has no case "${name}"`);
     const { benchmarks, context } = JSON.parse(stdout);
     const [{ real_time: nanoseconds, flops }] = benchmarks;
     return { ms: nanoseconds / 1e6, rate: flops, isa: context.isa };
