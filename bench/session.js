@@ -1,7 +1,7 @@
 // One job, inside the page or the process that measures: loads the contestants, compares what they
 // compute and only then times them.
 import { caseNamed, inputsOf } from './cases.js';
-import { compare, timeOf } from './measure.js';
+import { compare } from './measure.js';
 import { jax } from './peers/jax.js';
 import { native } from './peers/native.js';
 import { onnxruntime, reason } from './peers/onnxruntime.js';
@@ -29,26 +29,8 @@ const adapters = {
   plain,
 };
 
-/** Shorter turns than this many milliseconds are too short for the clock of a page, which moves in steps of 0.005 ms and more. */
-const SHORTEST = 2;
-
-/** Milliseconds of one call: the fastest of some turns, each of as many calls as the clock needs. */
-async function quickly(way) {
-  const start = performance.now();
-  const spent = () => performance.now() - start;
-  let [best, calls, turns] = [Infinity, 1, 0];
-  // The first turn sets things up; a way that takes seconds has no other.
-  while (turns === 0 || (spent() < 1500 && (turns < 4 || spent() < 200))) {
-    const time = await timeOf(way.run, calls);
-    if (time * calls < SHORTEST) {
-      calls *= 2;
-    } else {
-      best = Math.min(best, time);
-      turns += 1;
-    }
-  }
-  return best;
-}
+/** Milliseconds of a call when it is warm, over so many calls that collecting their garbage counts. */
+const quickly = async ({ run }) => (await compare({ run }, { rounds: 1, sample: 100 })).run.median;
 
 /** Of the ways a contestant has to do it, the fastest; `lost` of it says which others failed, and why. */
 async function fastest(ways) {
