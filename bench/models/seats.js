@@ -129,11 +129,13 @@ export async function nativeSeat({ options: { shape, format, threads } }) {
 export async function torchSeat({ options: { shape, threads } }) {
   const program = join(root, 'bench/models/torch_patching.py');
   const child = spawn(process.env.QKV_PYTHON ?? 'python3', [program], { stdio: ['pipe', 'pipe', 'inherit'] }); // prettier-ignore
+  // Of a program that is not there, or ends at once, the next line is missing, which says it.
+  for (const part of [child, child.stdin]) part.on('error', () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ask = async (request) => {
     child.stdin.write(`${JSON.stringify(request)}\n`);
     const { value, done } = await lines.next();
-    if (done) throw new Error('no python3 here has torch');
+    if (done) throw new Error('no python3 here has torch; QKV_PYTHON can name one that has');
     return JSON.parse(value);
   };
   const { version } = await ask({ ...shapes[shape], threads });
