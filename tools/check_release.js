@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { problemsOfAddresses } from './release/addresses.js';
+import { pending } from './release/changesets.js';
 import { dist, programs } from './shipped.js';
 
 /** Every version that a file of dist/ says it is of. */
@@ -68,11 +69,9 @@ export function problemsOfRelease(root, { tag, repository }) {
   if (![address, `${address}.git`].includes((stated?.url ?? '').replace(/^git\+/, ''))) {
     problems.push(`repository.url of package.json is ${stated?.url}, expected git+${address}.git`);
   }
-  const pending = readdirSync(join(root, '.changeset')).filter(
-    (name) => name.endsWith('.md') && name !== 'README.md',
-  );
-  if (pending.length > 0) {
-    problems.push(`${pending.join(', ')} not in CHANGELOG.md yet: run npm run changeset version`);
+  const waiting = Object.keys(pending(root)).map((name) => `${name}.md`);
+  if (waiting.length > 0) {
+    problems.push(`${waiting.join(', ')} not in CHANGELOG.md yet: run npm run release:version`);
   }
   return problems;
 }

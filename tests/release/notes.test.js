@@ -2,13 +2,14 @@
 // The notes of a release: what a person wrote, and the changesets that it does not cover.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOTES, pending, readNotes, sectionOf, withSection } from '../../tools/release/version.js';
-import { text } from '../support/js/files.js';
+import { pending } from '../../tools/release/changesets.js';
+import { NOTES, readNotes, sectionOf, withSection } from '../../tools/release/version.js';
+import { root, text } from '../support/js/files.js';
 
 const notes = readNotes(text(NOTES));
 
 test('notes: they cover changesets that are there, and say what breaks', () => {
-  const names = Object.keys(pending());
+  const names = Object.keys(pending(root));
   assert.deepEqual(
     notes.covers.filter((name) => !names.includes(name)),
     [],

@@ -22,7 +22,8 @@ beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'qkv-release-'));
   for (const path of [
     ...['package.json', 'package-lock.json', 'CHANGELOG.md', 'README.md', 'LICENSE', '.changeset'],
-    ...['tools/check_release.js', 'tools/shipped.js', 'tools/release/addresses.js'],
+    ...['tools/check_release.js', 'tools/shipped.js'],
+    ...['tools/release/addresses.js', 'tools/release/changesets.js'],
     ...dist.map((name) => `dist/${name}`),
   ]) {
     cpSync(join(root, path), join(tree, path), { recursive: true });

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { must } from '../run.js';
-import { pending } from './version.js';
+import { pending } from './changesets.js';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const made = join(root, 'build/release');
@@ -72,7 +72,7 @@ async function release(clone) {
     const set = ['tools/release/addresses.js', '--owner', SOMEBODY];
     await step(`addresses: none are set, ${SOMEBODY} stands for the owner`, () => script(...set));
   }
-  if (Object.keys(pending(join(clone, '.changeset'))).length > 0) {
+  if (Object.keys(pending(clone)).length > 0) {
     await step('version: npm run release:version', () => script('tools/release/version.js'), output);
   } else {
     console.log('version: .changeset is empty, the version is raised already');

@@ -1,10 +1,11 @@
 // npm run release:version: raises the version and writes what everybody reads of it. changesets decides the number and takes the files
 // of .changeset away; the section of CHANGELOG.md is made of tools/release/notes.md, which a person edits, and of the changesets
 // that it does not cover. `npm run sizes` writes its table of sizes, after a build.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { must } from '../run.js';
+import { pending } from './changesets.js';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -36,17 +37,6 @@ export function readNotes(markdown) {
   const [, head = '', body = ''] = /^<!--\n(.*?)-->\n(.*)$/s.exec(markdown) ?? [];
   const [, names = ''] = /^covers:(.*)/ms.exec(head) ?? [];
   return { covers: names.split(/\s+/).filter(Boolean), body: body.trim() };
-}
-
-/** The changesets that wait: { name: text }. */
-export function pending(folder = join(root, '.changeset')) {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'README.md');
-  return Object.fromEntries(
-    names.map((name) => {
-      const [, , text] = readFileSync(join(folder, name), 'utf8').split(/^---$/m);
-      return [name.replace(/\.md$/, ''), text.trim()];
-    }),
-  );
 }
 
 /** A paragraph as an item of a list. */
@@ -89,7 +79,7 @@ function raiseTexts(versions) {
 }
 
 async function main() {
-  const [notes, changesets] = [readNotes(read(NOTES)), pending()];
+  const [notes, changesets] = [readNotes(read(NOTES)), pending(root)];
   if (Object.keys(changesets).length === 0) throw new Error('.changeset has nothing to release');
   const versionOf = () => JSON.parse(read('package.json')).version;
   const from = versionOf();
