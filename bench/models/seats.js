@@ -14,6 +14,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { environment, root } from '../../tools/environment.js';
+import { torchProcess } from '../torch_process.js';
 import { planOf } from './file.js';
 import { clean, corrupt } from './patching.js';
 import { contextIds, decodedIds, promptIds, shapes } from './shapes.js';
@@ -127,17 +128,7 @@ export async function nativeSeat({ options: { shape, format, threads } }) {
 
 /** PyTorch, in torch_patching.py, with float32. */
 export async function torchSeat({ options: { shape, threads } }) {
-  const program = join(root, 'bench/models/torch_patching.py');
-  const child = spawn(process.env.QKV_PYTHON ?? 'python3', [program], { stdio: ['pipe', 'pipe', 'inherit'] }); // prettier-ignore
-  // Of a program that is not there, or ends at once, the next line is missing, which says it.
-  for (const part of [child, child.stdin]) part.on('error', () => {});
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask = async (request) => {
-    child.stdin.write(`${JSON.stringify(request)}\n`);
-    const { value, done } = await lines.next();
-    if (done) throw new Error('no python3 here has torch; QKV_PYTHON can name one that has');
-    return JSON.parse(value);
-  };
+  const { child, ask } = torchProcess('models/torch_patching.py', { stderr: 'inherit' });
   const { version } = await ask({ ...shapes[shape], threads });
   return {
     version,

@@ -2,50 +2,32 @@
 // default is many times slower). It comes from no npm package, so where it is missing it takes no part, and the report says so.
 import { adam, COMPARED } from '../train_model.js';
 
-const program = new URL('torch_steps.py', import.meta.url);
-
 export function torch() {
-  let child;
-  let lines;
-
-  /** One line to the process, and the one that it answers with. */
-  async function ask(request) {
-    child.stdin.write(`${JSON.stringify(request)}\n`);
-    const { value, done } = await lines.next();
-    if (done) throw new Error('no python3 here has torch');
-    return JSON.parse(value);
-  }
+  let python;
 
   const plain = (array) => ({ shape: array.shape, data: [...array.data] });
 
   return {
     async load() {
-      const [{ spawn }, { createInterface }, { fileURLToPath }] = await Promise.all([
-        import('node:child_process'),
-        import('node:readline'),
-        import('node:url'),
-      ]);
+      const { torchProcess } = await import('../torch_process.js');
       const env = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1' };
-      child = spawn(process.env.QKV_PYTHON ?? 'python3', [fileURLToPath(program)], { env });
-      child.on('error', () => {}); // the first answer is missing then
-      child.stdin.on('error', () => {});
-      child.unref();
-      lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+      python = torchProcess('peers/torch_steps.py', { env });
+      python.child.unref();
     },
     async prepare(entry, { ids, targets, weights }) {
       if (entry.op !== 'train') return [];
       const all = Object.entries(weights).map(([name, array]) => [name, plain(array)]);
-      const { losses, version } = await ask({
+      const { losses, version } = await python.ask({
         ...{ entry, adam, compared: COMPARED, weights: Object.fromEntries(all) },
         ...{ ids: [...ids], targets: [...targets] },
       });
       return [
         {
           way: `PyTorch ${version}, torch.optim.Adam`,
-          run: () => ask({ milliseconds: 1 }),
-          sample: async (milliseconds) => (await ask({ milliseconds })).ms,
+          run: () => python.ask({ milliseconds: 1 }),
+          sample: async (milliseconds) => (await python.ask({ milliseconds })).ms,
           output: () => Float32Array.from(losses),
-          close: () => child.kill(),
+          close: () => python.child.kill(),
         },
       ];
     },
