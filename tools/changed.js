@@ -1,4 +1,4 @@
-// The files of the change at hand, for planted faults: all of them take too long for every run.
+// The files of the change at hand, for tests that would take too long with all files: planted faults, sources compiled alone.
 import { must, run } from './run.js';
 
 const lines = ({ stdout }) => stdout.split('\n').filter(Boolean);

@@ -1,4 +1,5 @@
 // npm run dev (tools/dev.js): what a saved file becomes on the screen, in Chromium. It is for a copy of the sources.
+// @alone It measures seconds.
 // @build any
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -11,6 +11,7 @@
 #include "models/pass_needs.hpp"
 #include "rows/over_rows.hpp"
 #include "weights/linear_product.hpp"
+#include "weights/weight_rows.hpp"
 
 namespace qkv {
 namespace {
