@@ -125,3 +125,21 @@ test('sample: what leaves no token is refused', () => {
   const infinite = () => sample(engine, Float32Array.of(0, Infinity));
   expectThrows(infinite, 'sample', 'invalid_argument', 'logits[1] is Infinity');
 });
+
+test('sample: an array of `allowed` that is detached, also by a getter of the call', () => {
+  const detached = (array) => {
+    structuredClone(array.buffer, { transfer: [array.buffer] });
+    return array;
+  };
+  const says = ['sample', 'shape_mismatch', 'allowed has 0 words, expected 1'];
+  expectThrows(() => sample(engine, logits, { allowed: detached(mask(1)) }), ...says);
+  const allowed = mask(1);
+  const options = {
+    allowed,
+    get logitBias() {
+      detached(allowed);
+      return { 1: 1 };
+    },
+  };
+  expectThrows(() => sample(engine, logits, options), ...says);
+});

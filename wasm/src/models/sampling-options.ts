@@ -68,13 +68,16 @@ export function allowedOf(fn: string, given: unknown, vocabulary: number): Int32
       `${fn}: allowed is ${describe(given)}, expected a Uint32Array of ${words} words, with a bit for each token`,
     );
   }
+  // Before a view of its buffer: an array that is detached has no words, and its buffer no views.
+  const length = lengthOf(given as Uint32Array);
+  if (length !== words) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: allowed has ${length} words, expected ${words} for a vocabulary of ${vocabulary}`,
+    );
+  }
   const view = plainView(given as Uint32Array);
-  const length = lengthOf(view);
-  if (length === words) return new Int32Array(view.buffer, view.byteOffset, length);
-  throw new QkvError(
-    'shape_mismatch',
-    `${fn}: allowed has ${length} words, expected ${words} for a vocabulary of ${vocabulary}`,
-  );
+  return new Int32Array(view.buffer, view.byteOffset, length);
 }
 
 /** What a choice reads and writes beside logits. */

@@ -140,9 +140,13 @@ export function spoil(target, faults, world, plainWorld) {
   const resized = [...traps.values()].some(([, , deed]) =>
     ['detach', 'shrink', 'grow'].includes(deed),
   );
-  const comparable = !(resized && seen.size > 0);
+  const comparable = !(resized && seen.size > 0) && !drawsSeed(target, plain);
   return { args, plain, of, plainOf, mustWork, resized, comparable };
 }
+
+/** Whether the options name a seed no more: generate() then draws one for each call, and no two answers are alike. */
+const drawsSeed = ({ args, optionsAt }, plain) =>
+  args[optionsAt]?.seed !== undefined && readable(() => plain[optionsAt]?.seed) === undefined;
 
 /** Whether the names of an object that has any are not its own any more. */
 const isInherited = ({ dictionaries = [] }, path, disguise) =>
