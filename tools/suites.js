@@ -250,7 +250,7 @@ async function packageSuites(full) {
     {
       name: 'any arguments and options',
       parts: (await files('tests/package/fuzz/*.test.js')).map((file) =>
-        nodeTest(file, full ? { env: { QKV_FUZZ_SEED: seed(), QKV_FUZZ_TIMES: '40' } } : {}),
+        nodeTest(file, full ? { env: { QKV_FUZZ_SEED: seed(), QKV_FUZZ_TIMES: '20' } } : {}),
       ),
     },
     {

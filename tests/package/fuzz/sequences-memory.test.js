@@ -9,12 +9,11 @@ import { init } from 'qkv';
 import { create } from 'qkv/models';
 import { init as initTraining } from 'qkv/train';
 import { wasmFile } from '../../support/js/files.js';
-import { full } from '../../support/js/full.js';
 import { expectQkvError } from '../../support/js/check.js';
 import { MemorySequences, untouched } from '../../support/js/memory-sequences.js';
 import { about, settings } from './support/settings.js';
 
-const usual = full ? 500 : 150;
+const usual = 150;
 const { seed, numRuns } = settings(usual);
 
 const builds = {
