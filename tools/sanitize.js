@@ -1,16 +1,12 @@
 // Suites of the full run in which the tests and Catch2 are sanitized, too. The core's are under ASan and UBSan on every
-// instruction set but sse4, whose width WebAssembly has, and as WebAssembly, and under TSan on one instruction set; those of
-// training are under TSan. Under ASan and UBSan the libraries of training and spectra are sanitized and their tests are not
-// (core/CMakeLists.txt).
+// instruction set and as WebAssembly, and under TSan on one instruction set; those of training are under TSan. Under ASan
+// and UBSan the libraries of training and spectra are sanitized and their tests are not (core/CMakeLists.txt).
 // npm run test:sanitize: all of them.
 import { cmake } from './build.js';
 import { ctest, nativeIsas, newerIsas } from './runners.js';
 
 /** The best instruction set that nearly every machine has. */
 const commonIsa = nativeIsas.find((isa) => isa !== 'avx512');
-
-/** The kernels of sse4 have the width and the arithmetic of simd128, which is sanitized as WebAssembly. */
-const sanitizedIsas = [...nativeIsas, ...newerIsas].filter((isa) => isa !== 'sse4');
 
 /** A part that builds a preset first. */
 const built = (preset, target, name) => {
@@ -55,7 +51,7 @@ export function fullSanitizers() {
       'ASan, UBSan: core and tests',
       // What runs no kernel is the same on every instruction set.
       runs('sanitize', 'qkv_tests', [
-        ...sanitizedIsas.map((isa) => `native.${isa}`),
+        ...[...nativeIsas, ...newerIsas].map((isa) => `native.${isa}`),
         'native.scalar.any_isa',
       ]),
     ),

@@ -81,7 +81,11 @@ const exact = {
   'both limits': fc.integer({ min: 250, max: 750 }).map((n) => n / 100),
   boolean: fc.jsonValue(),
   'types in a list': fc.oneof(fc.integer(), fc.constantFrom(null, true, false, 'a', 1.5)),
-  enum: fc.oneof(fc.constantFrom(...schemas.enum.enum), fc.jsonValue()),
+  // Of a value that it compares with those of an enum, ajv calls these keys as methods.
+  enum: fc.oneof(
+    fc.constantFrom(...schemas.enum.enum),
+    fc.jsonValue().filter((value) => !/"(toString|valueOf)":/.test(JSON.stringify(value))),
+  ),
   array: fc.array(fc.integer({ min: 0, max: 3 })),
   'an array of some': fc.array(fc.integer({ min: -1, max: 10 }), { maxLength: 6 }),
   'an array of one or more': fc.array(fc.constantFrom('x', 'y')),
@@ -105,11 +109,9 @@ describe('jsonSchema: documents are judged as ajv does', () => {
       ]);
       fc.assert(
         fc.property(values, (given) => {
-          // -0 is written as 0, and half a surrogate pair is no letter. Of a value with such keys ajv calls them as methods, where
-          // it compares it with those of an enum.
+          // -0 is written as 0, and half a surrogate pair is no letter.
           const value = JSON.parse(JSON.stringify(given) ?? 'null');
-          if (!isPlain(value) || /\\ud[89a-f]|"(toString|valueOf)":/.test(JSON.stringify(value)))
-            return;
+          if (!isPlain(value) || /\\ud[89a-f]/.test(JSON.stringify(value))) return;
           for (const [accepts, form] of acceptors)
             assert.equal(accepts(form(value)), judge(value), form(value));
         }),

@@ -145,8 +145,10 @@ export function spoil(target, faults, world, plainWorld) {
 }
 
 /** Whether the options name a seed no more: generate() then draws one for each call, and no two answers are alike. */
-const drawsSeed = ({ args, optionsAt }, plain) =>
-  args[optionsAt]?.seed !== undefined && readable(() => plain[optionsAt]?.seed) === undefined;
+const drawsSeed = ({ method, args, optionsAt }, plain) =>
+  method === 'generate' &&
+  args[optionsAt]?.seed !== undefined &&
+  readable(() => plain[optionsAt]?.seed) === undefined;
 
 /** Whether the names of an object that has any are not its own any more. */
 const isInherited = ({ dictionaries = [] }, path, disguise) =>
