@@ -6,7 +6,7 @@ import { must, step } from '../tools/run.js';
 
 const folder = join(root, 'build/peers');
 
-/** What a package is asked for by; `versions` may say it whole, as `npm:` with another name and a version. */
+/** What a package is requested by; `versions` may say it whole, as `npm:` with another name and a version. */
 const wanted = ([name, version]) => `${name}@${version}`;
 
 function present([name, version]) {

@@ -48,7 +48,7 @@ function(qkv_header_dependency target package versions variable url hash subdire
   endif()
   set(directory "${${variable}}")
   if(NOT directory)
-    foreach(one IN LISTS versions) # a package of another major version than the one that is asked for is not found
+    foreach(one IN LISTS versions) # a package of another major version than the one that is requested is not found
       find_package(${package} ${one} QUIET)
       if(${package}_FOUND)
         return()

@@ -50,7 +50,7 @@ class Modules {
   /** Resolves when this module is built. */
   get = (name) => this.#builds.get(name) ?? this.#begin([name]);
 
-  /** Resolves when those that were asked for are built again. */
+  /** Resolves when those that were requested are built again. */
   again = () => this.#begin([...this.#builds.keys()]);
 }
 

@@ -27,7 +27,7 @@ export function tfjs() {
     // The bundle of the backend replaces the global or adds to it, depending on its version.
     const backend = tf.wasm ?? tf;
     backend.setWasmPaths(at('tfjs-backend-wasm/dist/'));
-    // Asked for two, in a page that is isolated, its backend says that it has one, and takes as long.
+    // Set to two, in a page that is isolated, its backend says that it has one, and takes as long.
     tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
     await tf.setBackend('wasm');
     await tf.ready();

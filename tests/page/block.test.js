@@ -41,7 +41,7 @@ pageTest(
     const after = await snapshot(page);
     assert.equal(after.state.blockTap, 'forward');
     assert.equal(after.frame.block.shown.id, 'forward');
-    const told = await page.textContent(`${PANEL} qkv-block-map .told`);
+    const told = await page.textContent(`${PANEL} qkv-block-map .described`);
     const { query } = after.frame.request.view;
     near(
       readNumber(told.split(': ')[1]),

@@ -153,7 +153,7 @@ pageTest(
     );
     await page.waitForFunction(
       (panel) =>
-        document.querySelector(`${panel} .learn-noise-told`).textContent.includes('600 steps'),
+        document.querySelector(`${panel} .learn-noise-errors`).textContent.includes('600 steps'),
       PANEL,
     );
     const bars = await page.evaluate(

@@ -174,7 +174,7 @@ pageTest(
     );
     assert.deepEqual(labels, shuffled);
     assert.match(
-      await page.textContent('qkv-mask-grid .told'),
+      await page.textContent('qkv-mask-grid .described'),
       new RegExp(`“${shuffled[4]}”.*“${shuffled[0]}”`),
     );
     const table = csvOf(await take(page, 'masks', 'csv'));

@@ -38,7 +38,7 @@ pageTest(
     await page.focus('#microscope [data-map=z] [tabindex="0"]');
     for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
     assert.ok(await page.locator(CELL).evaluate((cell) => cell === document.activeElement));
-    const told = await page.textContent('.microscope-maps > div:last-child .microscope-told');
+    const told = await page.textContent('.microscope-maps > div:last-child .microscope-described');
     assert.match(told, /^Head 0\.3: with its clean output at all tokens, \d+% of the difference/);
     await page.keyboard.press('Enter');
     await page.waitForSelector(`${CELL}[aria-pressed=true]`);
@@ -144,7 +144,7 @@ pageTest(
     await page.waitForSelector('.pass-picture');
     await settle(page);
     // What a reader of the screen hears of the picture has the numbers of the worker, which are tested in Node.
-    const told = () => page.textContent('.pass-told');
+    const told = () => page.textContent('.pass-described');
     await page.focus('.pass-opens[data-row="0"]');
     assert.match(await told(), /^Layer 0 gives \+12\.51\./);
     await page.keyboard.press('ArrowUp');

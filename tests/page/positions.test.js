@@ -186,7 +186,7 @@ pageTest('positions: each scheme is chosen, and tells what the engine found', {}
     const seeded = random || scheme === 't5';
     assert.equal(await page.isVisible('.drawn'), seeded, 'says where random numbers are');
     if (seeded) assert.match(await page.textContent('.drawn'), /seed 7/);
-    const told = await page.textContent('qkv-scheme .told');
+    const told = await page.textContent('qkv-scheme .described');
     assert.match(told, /^i = 30, j = 20, i − j = 10: /);
     const value = got.values[30 * SPAN + 20];
     const read = readNumber(told.replace(/.*: (bucket 8, bias )?/, ''));

@@ -31,7 +31,7 @@ export default {
 
   intentionallyNotExported: [
     ...[
-      'Asked',
+      'Requested',
       'Layers',
       'ListOf',
       'NoOthers',

@@ -240,7 +240,7 @@ class LanguageModel {
 
   /// What copying() reads and writes.
   struct CopyingArgs {
-    Index layer = 0;                     ///< whose heads are asked for
+    Index layer = 0;                     ///< whose heads are requested
     TensorView<const std::int32_t> ids;  ///< [n], the tokens that are read
     /// [n, d_model], dense: the stream where they stand; absent: their rows of the embedding, scaled and normalised as the model does
     /// it, without positions.

@@ -9,7 +9,7 @@
 
 namespace qkv {
 
-/// A place in a pass. B rows of the batch, H query heads, H_kv heads of keys and values, R the rows that are asked for (tokens of
+/// A place in a pass. B rows of the batch, H query heads, H_kv heads of keys and values, R the rows that are requested (tokens of
 /// this call), Tk the tokens that the session then holds, or T without one. The names in brackets are those of TransformerLens.
 enum class ModelSite : std::uint8_t {
   kEmbed,  ///< [B, R, d_model]: the stream before the first layer [hook_embed + hook_pos_embed]

@@ -147,7 +147,7 @@ class Run {
     return group;
   }
 
-  /// What else is asked for of rows that are finished.
+  /// What else is requested of rows that are finished.
   void finish(Index head, const GroupArgs& group, int thread) const noexcept {
     const auto [b, kv] = place(head);
     write_extras(table_, group, args_, shape_.tk, {b, kv * group.heads});

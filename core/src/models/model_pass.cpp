@@ -136,7 +136,7 @@ void ModelPass::add_positions(const ModelPiece& piece) noexcept {
 
 // --------------------------------------------------------------------------------------------- layers
 
-/// The rows that go on after layer n: all of them, but in the last layer only those that something is asked of.
+/// The rows that go on after layer n: all of them, but in the last layer only those that a result needs.
 ModelPass::Rows ModelPass::rows_after(Index n, const ModelPiece& piece) const noexcept {
   if (n < c_.num_layers - 1 || needs_.every_row) {
     return {piece.tokens(), 0};

@@ -84,7 +84,7 @@ struct ModelEntry {
 /// A model, or the encoder of one.
 struct ModelState {
   LanguageModelConfig config;
-  WeightFormat format = WeightFormat::kF32;  ///< asked for at create(); each matrix has its own
+  WeightFormat format = WeightFormat::kF32;  ///< requested at create(); each matrix has its own
   std::span<const WeightFormat> formats;  ///< of each array, while memory is taken; empty: `format`
   bool quantized_rows = false;            ///< whether some matrix reads quantised rows
   const kernels::KernelTable* kernels = nullptr;

@@ -17,7 +17,7 @@ struct ModelNeeds {
   Index piece = 0;           ///< tokens of a row at a time
   bool last_logits = false;  ///< of the last token of each row alone
   bool last_hidden = false;
-  bool every_row = false;  ///< something is asked of all tokens after the last layer
+  bool every_row = false;  ///< a result needs all tokens after the last layer
   std::size_t stream = 0;  ///< x, and two more like it
   std::size_t queries = 0, keys = 0;
   bool gated = false;         ///< the feed-forward layer has a gate

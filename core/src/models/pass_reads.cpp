@@ -8,7 +8,7 @@
 
 namespace qkv {
 
-/// The entropies of the piece, to where they are asked for.
+/// The entropies of the piece, to where they are requested.
 void ModelPass::read_entropy() noexcept {
   const ModelReading* reading = sites_.reading(ModelSite::kEntropy);
   if (!reading) {

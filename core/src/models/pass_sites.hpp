@@ -33,7 +33,7 @@ class PassSites final : public HeadRowChanges {
         length_(length),
         keys_(keys) {}
 
-  /// Turns to layer n and a piece; what follows is about these, and does nothing where nothing is asked for.
+  /// Turns to layer n and a piece; what follows is about these, and does nothing where nothing is requested.
   void select(Index n, const ModelPiece& piece) noexcept;
   /// The token of the piece that the first query of attention is.
   void begin_queries(Index first) noexcept { first_query_ = first; }

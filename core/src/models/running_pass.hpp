@@ -8,7 +8,7 @@ namespace qkv {
 
 struct RunningPass {
   std::size_t own = 0;  ///< floats of workspace that the caller takes besides, before the pass runs
-  bool every_row = false;  ///< the last layer computes all rows, whatever is asked for
+  bool every_row = false;  ///< the last layer computes all rows, whatever is requested
   PassPlan plan;
   ModelNeeds needs;
   Index before = 0;  ///< tokens that the session held

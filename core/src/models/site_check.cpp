@@ -52,7 +52,7 @@ Status check_place(const Caller& caller, const SiteCall& call, const Argument& n
                   name, static_cast<Index>(site), Index{kModelSites - 1});
   }
   if (const char* why = lack_of(call.config, site)) {
-    // As logits are refused that are asked for as a result.
+    // As logits are refused that are requested as a result.
     const bool of_head = site == ModelSite::kLogits;
     return refuse(of_head ? StatusCode::kInvalidArgument : StatusCode::kUnsupported, caller,
                   "the site of {} is {}, expected another: {}", name, name_of(site), Verbatim{why});
@@ -256,7 +256,7 @@ Status check_sites(const Caller& caller, const SiteCall& call, const SiteWishes&
     for (const ModelLens& other : lenses.subspan(i + 1)) {
       if (other.layer == lenses[i].layer) {
         return refuse(StatusCode::kInvalidArgument, caller,
-                      "the lens of layer {} is asked for twice, expected once", other.layer);
+                      "the lens of layer {} is requested twice, expected once", other.layer);
       }
     }
   }

@@ -41,7 +41,7 @@ Status check_readings(const Caller& caller, const SiteCall& call,
 /// The name of a site for messages.
 [[nodiscard]] const char* site_name(ModelSite site) noexcept;
 
-/// What is asked of the sites of a call.
+/// What a call reads and changes at its sites.
 struct SiteWishes {
   std::span<const ModelReading> readings;
   std::span<const ModelEdit> edits;

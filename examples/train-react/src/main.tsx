@@ -37,7 +37,7 @@ function App() {
   useEffect(() => () => void forget(), []); // when the page leaves the component
   useEffect(() => () => URL.revokeObjectURL(file), [file]);
 
-  /** Does what an event asked for, and says what went wrong. */
+  /** Does what an event requested, and says what went wrong. */
   const act = (work: () => Promise<void>) => {
     work().catch((error: Error) => setStatus(`failed: ${error.message}`));
   };

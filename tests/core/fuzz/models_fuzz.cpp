@@ -361,7 +361,9 @@ class Session {
     } else {
       arena.require_only_outputs("LanguageModel::forward");
     }
-    const Index added = status.ok() && a.session ? a.ids.extent(1) : 0;
+    // Of a pass that begins with a later layer the session keeps nothing.
+    const bool is_kept = status.ok() && a.session && a.begin.layer == 0;
+    const Index added = is_kept ? a.ids.extent(1) : 0;
     if (session_.length() != before + added) {
       fail("LanguageModel::forward: a session of %lld holds %lld tokens (%s)",
            static_cast<long long>(before), static_cast<long long>(session_.length()),

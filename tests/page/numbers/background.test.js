@@ -18,7 +18,7 @@ const LAYER = {
   ...{ source: 'random', seed: 7, tokens: tokensOf(5), positions: 'sinusoidal', mask: 'causal' },
   ...{ temperature: 0.7, numbers: web.WORKED_EXAMPLE, trained: null, trainedHeads: null },
 };
-const VIEW = { head: 1, other: null, show: 'weights', query: 4, told: 4, matrix: true };
+const VIEW = { head: 1, other: null, show: 'weights', query: 4, described: 4, matrix: true };
 const NOTHING = Object.fromEntries(web.COMPUTED_IDS.map((id) => [id, null]));
 const requestOf = (layer = {}, view = {}, more = {}) => ({
   ...{ layer: { ...LAYER, ...layer }, view: { ...VIEW, ...view }, ...NOTHING },

@@ -99,7 +99,7 @@ function point(part, row, col) {
   Object.defineProperty(matrix, 'shown', { value: { row, col }, configurable: true });
   fire(matrix, 'cell-shown', CustomEvent, { detail: {} });
   delete matrix.shown;
-  return part.querySelector('.told').textContent;
+  return part.querySelector('.described').textContent;
 }
 
 test('block: the matrix at a tap, and a number of it in words', async () => {

@@ -153,5 +153,5 @@ test('chapters: a word too long for its box is cut between characters, and says 
   const words = [...picture.querySelectorAll('text')].map(({ textContent }) => textContent);
   assert.deepEqual(words.slice(0, 3), ['sentence', 'sentenc…', 'abcdef𝒜…']);
   picture.update({ list: { tokens: ['one'] }, look: 1 });
-  assert.match(picture.querySelector('.picture-told').textContent, /the number of steps .* is 1\. Below/);
+  assert.match(picture.querySelector('.picture-caption').textContent, /the number of steps .* is 1\. Below/);
 }); // prettier-ignore

@@ -70,9 +70,9 @@ test('extrapolation: trains when asked, shows what came of it, and begins again 
   const [worker] = workers;
   assert.deepEqual(worker.heard, ['extrapolation', { type: 'run', settings: { seed: 1, trained: 64 } }]); // prettier-ignore
   for (const message of await answersTo(worker.heard)) worker.say(message);
-  assert.match(panel.querySelector('.told').textContent, /^Trained for 240 steps, seed 1/);
+  assert.match(panel.querySelector('.described').textContent, /^Trained for 240 steps, seed 1/);
   assert.match(panel.querySelector('[data-number=learned]').textContent, /^\d\.\d%$/);
   await show({ extrapolationTrained: 32 });
   assert.deepEqual(workers.at(-1).heard.at(-1).settings, { seed: 1, trained: 32 });
-  assert.equal(panel.querySelector('.told').textContent, 'Step 0 of 240.', 'of the new run');
+  assert.equal(panel.querySelector('.described').textContent, 'Step 0 of 240.', 'of the new run');
 });

@@ -111,7 +111,7 @@ describe('first minute: who is told', () => {
     globalThis.localStorage = { getItem: forbidden, setItem: forbidden };
     assert.equal(isTold(''), false);
     const panel = open('');
-    say('introduction-asked');
+    say('introduction-opened');
     assert.equal(shown(), 'tap');
     part(panel, '.first-minute-skip').click();
     assert.equal(shown(), undefined);
@@ -153,7 +153,7 @@ test('first minute: what is said after each act', () => {
   setLanguage('en');
   part(panel, '.first-minute-skip').click();
   see({ query: 2 }, undefined, 'it was closed');
-  say('introduction-asked');
+  say('introduction-opened');
   see({ query: 2, temperature: 2 }, 'tap', 'it begins anew with what is there');
   see({ query: 2, temperature: 3 }, 'tap', 'the second thing is done before the first');
   see({ query: null, temperature: 3 }, 'tap', 'no word is chosen any more');
@@ -224,7 +224,7 @@ describe('first minute: while it lasts', () => {
 
   test('Escape ends it, but not where it has another use', () => {
     const panel = open();
-    const begin = () => say('introduction-asked');
+    const begin = () => say('introduction-opened');
     document.body.insertAdjacentHTML(
       'beforeend',
       '<details open><summary>a</summary></details><details id="closed"><p>b</p></details><qkv-matrix><i></i></qkv-matrix>',

@@ -101,7 +101,7 @@ describe('flow: numbers', () => {
 test('flow: says what the change did, and gives away the keys', async () => {
   const { panel, text, changes, view } = await shown({ query: 7, flowShift: -1 });
   assert.match(
-    text('.flow-told'),
+    text('.flow-effect'),
     /^Number 32 of “it” went from 1\.0000 to 0\.0000\. With it, the weight of “cat” went from 0\.99\d+ to 0\.\d+\.$/,
   );
   assert.equal(panel.querySelectorAll('tbody tr').length, 8);
@@ -111,7 +111,7 @@ test('flow: says what the change did, and gives away the keys', async () => {
   assert.deepEqual(table[0], ['position', 'key', 'score', 'weight', 'weight before']);
   assert.equal(table.length, 9);
   const unread = await shown({ query: 7, flowPart: 50, flowShift: 2 });
-  assert.match(unread.text('.flow-told'), /no weight of this row moved/);
+  assert.match(unread.text('.flow-effect'), /no weight of this row moved/);
   const none = await shown({ source: 'yours' });
   assert.match(none.text('.flow-missing'), /already computed/);
   assert.equal(none.panel.querySelector('.flow-stages'), null);

@@ -48,8 +48,8 @@ describe('map: the rows of a frame', () => {
         const layer = { mask, temperature: 0.4 };
         for (const [data, head, row] of [
           [frame.query, 2, query],
-          [frame.told, 2, told],
-          [frame.otherTold, 1, told],
+          [frame.described, 2, told],
+          [frame.otherDescribed, 1, told],
         ]) {
           assert.equal(data.row, row);
           const all = pipeline.result(heads, head, layer, true);

@@ -31,7 +31,7 @@ function settingsFor(task, patch = {}) {
   };
 }
 
-/** Rows as strings: what is read, and what should be answered, `.` where nothing is asked. */
+/** Rows as strings: what is read, and what should be answered, `.` where there is no target. */
 function rowsOf(id, count, kind = 'train') {
   const task = web.taskOf(id, TEXT);
   const random = web.dice(3);
@@ -42,23 +42,23 @@ function rowsOf(id, count, kind = 'train') {
     for (const each of [...ids, ...targets]) assert.ok(each >= -1 && each < task.vocabulary);
     return {
       read: ids.map((token) => task.words[token]).join(''),
-      asked: targets.map((token) => (token < 0 ? '.' : task.answers[token])),
+      targets: targets.map((token) => (token < 0 ? '.' : task.answers[token])),
     };
   });
 }
 
 test('learn: copying asks for the letters before the bar', () => {
-  for (const { read, asked } of rowsOf('copy', 200)) {
+  for (const { read, targets } of rowsOf('copy', 200)) {
     const [letters, again] = read.split('|');
     assert.equal(letters.length, 12);
     assert.equal(again, letters.slice(0, -1));
-    assert.equal(asked.join(''), '.'.repeat(12) + letters);
+    assert.equal(targets.join(''), '.'.repeat(12) + letters);
   }
 });
 
 test('learn: reversal asks for the letters backwards', () => {
-  for (const { read, asked } of rowsOf('reverse', 200)) {
-    assert.equal(asked.join(''), [...read].reverse().join(''));
+  for (const { read, targets } of rowsOf('reverse', 200)) {
+    assert.equal(targets.join(''), [...read].reverse().join(''));
   }
 });
 
@@ -73,7 +73,7 @@ test('learn: who gets it: of two people the one who is not named again, and pair
       const words = ids.map((id) => task.words[id]);
       const [x, y, again] = words.filter(isName);
       assert.deepEqual([words.length, words.at(-1)], [14, 'to']);
-      assert.deepEqual(targets.slice(0, -1), Array(13).fill(-1), 'only the last one is asked for');
+      assert.deepEqual(targets.slice(0, -1), Array(13).fill(-1), 'only the last one has a target');
       const gets = task.answers[targets.at(-1)];
       assert.deepEqual([x, y].sort(), [gets, again].sort());
       pairs[kind].add([x, y].sort().join());
@@ -102,13 +102,13 @@ test('learn: a file of a run is the one of its trainer, with the texts of its to
 
 test('learn: induction repeats different letters, and asks from the second time on', () => {
   const periods = new Set();
-  for (const { read, asked } of rowsOf('induction', 400)) {
+  for (const { read, targets } of rowsOf('induction', 400)) {
     const period = [...read].findIndex((letter, i) => i > 0 && letter === read[0]);
     periods.add(period);
     assert.equal(new Set(read).size, period);
     for (let i = 0; i < read.length; i += 1) {
       assert.equal(read[i], read[i % period]);
-      assert.equal(asked[i], i + 1 > period ? read[(i + 1) % period] : '.');
+      assert.equal(targets[i], i + 1 > period ? read[(i + 1) % period] : '.');
     }
   }
   assert.deepEqual(
@@ -120,11 +120,11 @@ test('learn: induction repeats different letters, and asks from the second time 
 test('learn: sums are right, from their ones on, and none is trained on and judged by', () => {
   const seen = { train: new Set(), heldOut: new Set() };
   for (const kind of ['train', 'heldOut']) {
-    for (const { read, asked } of rowsOf('addition', 1000, kind)) {
+    for (const { read, targets } of rowsOf('addition', 1000, kind)) {
       const [, a, b] = /^(\d\d)\+(\d\d)=\d\d$/.exec(read);
       seen[kind].add(`${a}+${b}`);
       const sum = String(Number(a) + Number(b)).padStart(3, '0');
-      assert.equal(asked.join(''), `.....${[...sum].reverse().join('')}`);
+      assert.equal(targets.join(''), `.....${[...sum].reverse().join('')}`);
     }
   }
   assert.ok([...seen.heldOut].every((sum) => !seen.train.has(sum)));
@@ -143,9 +143,9 @@ test('learn: sums that are held out are those whose hash is below a tenth', () =
 });
 
 test('learn: the histogram asks how often each letter occurs', () => {
-  for (const { read, asked } of rowsOf('histogram', 200)) {
+  for (const { read, targets } of rowsOf('histogram', 200)) {
     assert.deepEqual(
-      asked,
+      targets,
       [...read].map((letter) => String(read.split(letter).length - 1)),
     );
   }
@@ -156,9 +156,9 @@ test('learn: characters ask for the next one, and the last fifth is not trained 
   const cut = Math.ceil(TEXT.length * 0.8);
   for (const kind of ['train', 'heldOut']) {
     const within = kind === 'train' ? shown.slice(0, cut) : shown.slice(cut);
-    for (const { read, asked } of rowsOf('characters', 100, kind)) {
-      assert.ok(within.includes(read + asked.at(-1)));
-      assert.equal(asked.join(''), (read + asked.at(-1)).slice(1));
+    for (const { read, targets } of rowsOf('characters', 100, kind)) {
+      assert.ok(within.includes(read + targets.at(-1)));
+      assert.equal(targets.join(''), (read + targets.at(-1)).slice(1));
     }
   }
   for (const text of ['', 'a', 'ab', '猫', '🙂🙂', 'x'.repeat(1000)]) {
@@ -199,7 +199,7 @@ test('learn: scores are the mean weights on the keys of their definitions', () =
     previous: mean([1, 2, 3, 4, 5].map((i) => at(i, i - 1))),
     // The token of query 2 was at 0, that of 3 at 1, that of 5 at 0 and 2.
     induction: mean([at(2, 1), at(3, 2), at(5, 1) + at(5, 3)]),
-    // Query 1 is asked for 3, which is at 0; and so on.
+    // The answer of query 1 is 3, which is at 0; and so on.
     source: mean([at(1, 0), at(2, 1), 0, at(4, 0) + at(4, 2), at(5, 1) + at(5, 3)].filter(Boolean)),
     mirror: mean([0, 1, 2, 3, 4, 5].map((i) => at(i, 5 - i))),
     same: mean([at(0, 2) + at(0, 5), at(1, 3), at(2, 0) + at(2, 5), at(3, 1), at(5, 0) + at(5, 2)]),

@@ -204,7 +204,7 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
   const weights = { learned: [0.5, 0.3, 0.2, 0], optimal: [0.7, 0.2, 0.1, 0] };
   await say({ type: 'noise', news: { step: 600, done: true, ...weights, errors } });
   assert.equal(text('[data-do=noise]'), 'Train the estimator');
-  assert.match(text('.learn-noise-told'), /^After 600 steps\. .* learned 0\.250, by 1\/σ² 0\.125, by the plain mean 0\.0625\./); // prettier-ignore
+  assert.match(text('.learn-noise-errors'), /^After 600 steps\. .* learned 0\.250, by 1\/σ² 0\.125, by the plain mean 0\.0625\./); // prettier-ignore
   assert.match(one('[data-figure=noise] [aria-label]').getAttribute('aria-label'), /σ = 0\.25: 0\.500, 0\.700; σ = 0\.5: 0\.300, 0\.200;/); // prettier-ignore
   await set({ learnExperiment: null, learnTask: 'characters' });
   const area = one('[name=text]');

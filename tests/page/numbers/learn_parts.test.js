@@ -67,25 +67,25 @@ test('learn: the probe token by token, and how many answers are right', () => {
     web.render(web.tokensOf(copy, snapshot), part);
     return snapshot && web.rightOf(copy, snapshot);
   };
-  const asked = row.targets.filter((target) => target >= 0).length;
+  const count = row.targets.filter((target) => target >= 0).length;
   draw(null);
   assert.deepEqual(texts('.learn-read'), words);
   assert.deepEqual(texts('.learn-right'), row.targets.map((target) => (target < 0 ? '' : letters[target]))); // prettier-ignore
-  assert.deepEqual(texts('.asked .learn-answer'), new Array(asked).fill('·'));
+  assert.deepEqual(texts('.has-target .learn-answer'), new Array(count).fill('·'));
   assert.equal(one('.is-wrong'), null, 'nothing is wrong before there is an answer');
   // The right one, another one, and one that means nothing, in turn.
   const other = (target) => (target + 1) % 16;
   const some = row.targets.map((target, i) => [target, other(target), 99][i % 3]);
   const right = row.targets.filter((target, i) => target >= 0 && i % 3 === 0).length;
-  assert.deepEqual(draw(some), { right, asked });
+  assert.deepEqual(draw(some), { right, count });
   assert.equal(all('.is-right').length, right);
-  assert.equal(all('.is-wrong').length, asked - right);
-  all('li.asked').forEach((item) => {
+  assert.equal(all('.is-wrong').length, count - right);
+  all('li.has-target').forEach((item) => {
     const [read, answer, wanted] = Array.from(item.children, ({ textContent }) => textContent);
     assert.ok(words.includes(read) && (letters.includes(answer) || answer === '?'));
     assert.equal(item.classList.contains('is-right'), answer === wanted);
   });
   const item = one('li');
-  assert.deepEqual(draw(row.targets), { right: asked, asked });
+  assert.deepEqual(draw(row.targets), { right: count, count });
   assert.equal(one('li'), item, 'other answers are no reason to make it anew');
 });

@@ -218,7 +218,7 @@ describe('lessons: their language', () => {
     await open();
     const opening = desk.open({ ...ADDRESS, name: 'reads', step: 3 });
     host.begin(initialState('zh'));
-    main.querySelector('qkv-locks').told('zh');
+    main.querySelector('qkv-locks').onLanguage('zh');
     await opening;
     await until(() => reader() !== null);
     await rest();

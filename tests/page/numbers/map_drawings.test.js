@@ -36,8 +36,8 @@ test('arcs: of few tokens those of every row, of many those of the query; thicke
     const widths = drawn.map(({ weight }) => 0.5 + 5 * weight).sort();
     assert.deepEqual(paths.map(width).sort(), widths);
     const own = drawn.filter(({ query }) => query === count - 1);
-    const told = paths.map(({ classList }) => classList.contains('told'));
-    assert.deepEqual(told, paths.map((_, i) => i >= paths.length - own.length));
+    const described = paths.map(({ classList }) => classList.contains('described'));
+    assert.deepEqual(described, paths.map((_, i) => i >= paths.length - own.length));
     assert.match(find('.arcs-note').textContent, rows > 1 ? /For every query/ : /the chosen query/);
   }
 }); // prettier-ignore
@@ -47,8 +47,8 @@ test('arcs: each token has its label as long as a label has 14 pixels, and the q
   for (const [count, query, labels] of [[4, 2, 4], [45, 0, 45], [46, 0, 23], [46, 45, 24], [70, 0, 35]]) {
     const { texts } = await arcs(count, query);
     assert.equal(texts('.arc-query').length, labels, `${count} tokens, query ${query}`);
-    assert.deepEqual(texts('.arc-query.told'), [`t${query}`]);
-    for (const key of texts('.arc-key.told')) assert.ok(texts('.arc-key').includes(key));
+    assert.deepEqual(texts('.arc-query.described'), [`t${query}`]);
+    for (const key of texts('.arc-key.described')) assert.ok(texts('.arc-key').includes(key));
   } // prettier-ignore
 });
 

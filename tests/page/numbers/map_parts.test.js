@@ -71,7 +71,7 @@ test('map: its legend has the scale of what is shown', async () => {
 test('map: the numbers under the crosshair are those of the row that was asked for', async () => {
   const { show, hover, click, key, find, texts } = await mapOf();
   const said = [];
-  for (const name of ['state-change', 'row-told']) {
+  for (const name of ['state-change', 'row-described']) {
     document.addEventListener(name, ({ detail }) => said.push(detail));
   }
   const pair = () => [...texts('.pair .query'), ...texts('.pair .key')];
@@ -83,22 +83,22 @@ test('map: the numbers under the crosshair are those of the row that was asked f
   assert.deepEqual(said.splice(0), [3]);
   assert.deepEqual(pair(), ['t2', `t${home.largest}`], 'until its row is there');
   const row = rowOf(4, 0, 3, 'causal');
-  show({ frame: frameOf({ told: 3 }) });
+  show({ frame: frameOf({ described: 3 }) });
   assert.deepEqual(pair(), ['t3', 't1']);
   assert.ok(Math.abs(shown(row.weights[1])) < 1e-5);
   assert.deepEqual(texts('.largest li').length, 4);
   const now = find('.legend-now').style.left;
   assert.ok(Math.abs(parseFloat(now) - 100 * row.weights[1]) < 0.01, now);
   hover(1, 3);
-  show({ frame: frameOf({ told: 1 }) });
+  show({ frame: frameOf({ described: 1 }) });
   assert.deepEqual([...texts('.rank'), find('.legend-now').hidden], ['masked', true]);
   assert.deepEqual(texts('.sum'), ['1.00000']);
-  show({ frame: frameOf({ told: 1, other: 2 }) });
+  show({ frame: frameOf({ described: 1, other: 2 }) });
   assert.equal(find('.other-line').hidden, false);
   said.length = 0;
   click(1, 1);
   assert.deepEqual(said.splice(0).at(-1), { query: 1 });
-  show({ frame: frameOf({ query: 1, told: 1 }), query: 1 });
+  show({ frame: frameOf({ query: 1, described: 1 }), query: 1 });
   assert.match(texts('.pin-hint')[0], /^Pinned/);
   click(1, 1);
   assert.match(texts('.pin-hint')[0], /to pin a cell/);
@@ -115,9 +115,9 @@ test('map: a cell says its weight and rank, that it is masked, or only its names
   const { part, find } = await mapOf();
   const { matrix } = find('qkv-picture');
   for (const frame of [
-    { query: 3, told: 1 },
-    { query: 1, told: 2, mask: 'none' },
-    { query: 3, told: 3, mask: 'window' },
+    { query: 3, described: 1 },
+    { query: 1, described: 2, mask: 'none' },
+    { query: 3, described: 3, mask: 'window' },
   ]) {
     part.update(viewOf({ frame: frameOf(frame) }));
     const { mask = 'causal', query, told } = frame;

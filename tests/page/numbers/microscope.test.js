@@ -347,7 +347,7 @@ describe('microscope: the page', () => {
     const { panel, changes, text } = await shownPanel('qkv-panel-microscope', {});
     const cell = panel.querySelector('[data-map=residual] [data-cell="0.14"]');
     cell.dispatchEvent(new Event('pointerover', { bubbles: true }));
-    const told = '.microscope-maps > div:first-child .microscope-told';
+    const told = '.microscope-maps > div:first-child .microscope-described';
     assert.match(
       text(told),
       /^Layer 0, token 14 “␣to”: with the clean stream after this layer, 10\d%/,

@@ -187,7 +187,7 @@ describe('model: on the page', () => {
     assert.equal(text('h4'), 'Query 1, b, through all heads');
     assert.deepEqual(texts('option'), ['0.0', '0.1', '1.0', '1.1']);
     assert.equal(one('select').value, '1.0');
-    assert.deepEqual(texts('.told'), [
+    assert.deepEqual(texts('.described'), [
       'Head 0.0: query 1 b reads key 0 a with weight 1.000.',
       'Head 1.0: query 1 b reads key 0 a with weight 0.2500.',
     ]);
@@ -212,7 +212,7 @@ describe('model: on the page', () => {
     const brought = reads({ brought: true, rows: float(1, 2, 3, 4, 5, 6, 8, 7), most: 8, mapMost: 2 });
     show({ answers: { reads: brought }, state: { modelReads: 'brought' } });
     assert.equal(text('.model-settled'), 'Most is brought by head 1.1, from a at position 0: a vector of length 8.00.');
-    assert.equal(texts('.told')[0], 'Head 1.1: what query 1 b gets from key 0 a has length 8.000.');
+    assert.equal(texts('.described')[0], 'Head 1.1: what query 1 b gets from key 0 a has length 8.000.');
     assert.deepEqual(all('input').map(({ checked }) => checked), [false, true]);
     assert.deepEqual([...part.querySelectorAll('.ticks')].map(({ textContent }) => textContent), ['04.008.00', '01.002.00']);
     show({ answers: { reads: null } });

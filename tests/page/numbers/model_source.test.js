@@ -38,7 +38,7 @@ describe('a source of the other panels', () => {
     const tokens = ids.map(String);
     const visible = {
       query: 9,
-      told: 4,
+      described: 4,
       dragging: false,
       sees: () => false,
       surfaces: {},

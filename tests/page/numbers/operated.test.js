@@ -141,7 +141,7 @@ const SAYS_FAILURE = ['after a file that is no model', 'after what the model cou
 
 /** Events by which a panel asks the page for something. */
 const ASKS = [
-  ...['state-change', 'row-told', 'temperature-held', 'model-tell'],
+  ...['state-change', 'row-described', 'temperature-held', 'model-tell'],
   ...['engine-retry', 'theme-change', 'guessed', 'lesson-open'],
 ];
 /** The page hears its parts at the document, so events that do not get there count for nothing. */

@@ -24,7 +24,15 @@ const LAYER = {
   ...{ temperature: 1, numbers: web.WORKED_EXAMPLE, trained: null, trainedHeads: null },
 };
 const VIEW = {
-  ...{ head: 1, other: null, show: 'weights', query: 4, told: 4, matrix: true, dragging: false },
+  ...{
+    head: 1,
+    other: null,
+    show: 'weights',
+    query: 4,
+    described: 4,
+    matrix: true,
+    dragging: false,
+  },
 };
 const NOTHING = Object.fromEntries(web.COMPUTED_IDS.map((id) => [id, null]));
 /** Copies, as requests arrive. */
@@ -51,15 +59,15 @@ describe('pipeline: stages', () => {
     assert.deepEqual(ran({ mask: 'none' }, { head: 0, show: 'log' }), ['values']);
     assert.deepEqual(ran({ mask: 'none' }, { head: 0, show: 'scores' }), ['head', 'values']);
     assert.deepEqual(ran(), ['head', 'values', 'query row']);
-    assert.deepEqual(ran({}, { query: 2 }), ['query row', 'told row']);
-    assert.deepEqual(ran({}, { query: 2, told: 3 }), ['told row']);
-    assert.deepEqual(ran({}, { query: 2, told: 3, other: 0 }), [
+    assert.deepEqual(ran({}, { query: 2 }), ['query row', 'described row']);
+    assert.deepEqual(ran({}, { query: 2, described: 3 }), ['described row']);
+    assert.deepEqual(ran({}, { query: 2, described: 3, other: 0 }), [
       'other head',
       'values',
       'other row',
     ]);
-    assert.deepEqual(ran({}, { query: 2, told: 1, other: 0 }), ['told row', 'other row']);
-    assert.deepEqual(ran({}, { query: 3, told: 3, matrix: false }), ['query row']);
+    assert.deepEqual(ran({}, { query: 2, described: 1, other: 0 }), ['described row', 'other row']);
+    assert.deepEqual(ran({}, { query: 3, described: 3, matrix: false }), ['query row']);
     assert.deepEqual(ran({ source: 'yours' }, { head: 0 }), [
       'given',
       'head',
@@ -109,15 +117,15 @@ describe('pipeline: a frame', () => {
   test('has a number, its heads, and rows that are there', () => {
     const frame = frameOf();
     assert.deepEqual(
-      [frame.id, frame.numHeads, frame.range, frame.step, frame.otherTold],
+      [frame.id, frame.numHeads, frame.range, frame.step, frame.otherDescribed],
       [9, 4, 1, 1, null],
     );
     assert.equal(frame.info, core.info);
-    assert.equal(frame.told, frame.query);
+    assert.equal(frame.described, frame.query);
     assert.deepEqual([frame.query.row, frame.query.weights.length], [4, 5]);
     for (const row of [-1, 5])
-      assert.equal(frameOf({}, { query: row, told: row }).query, null, `${row}`);
-    assert.equal(frameOf({}, { query: 0, told: 0 }).query.row, 0);
+      assert.equal(frameOf({}, { query: row, described: row }).query, null, `${row}`);
+    assert.equal(frameOf({}, { query: 0, described: 0 }).query.row, 0);
     for (const id of web.COMPUTED_IDS) assert.equal(frame[id], null, id);
   });
 
@@ -131,7 +139,7 @@ describe('pipeline: a frame', () => {
     const onScreen = { surfaces: { map: { width: 5, height: 5 } } };
     const map = frameOf({}, { matrix: false }, onScreen);
     assert.deepEqual([map.matrix, map.range, map.ran.includes('head')], [null, 1, true]);
-    const none = frameOf({ tokens: [] }, { query: -1, told: -1 }, onScreen);
+    const none = frameOf({ tokens: [] }, { query: -1, described: -1 }, onScreen);
     assert.deepEqual([none.numHeads, none.matrix, none.range, none.query], [4, null, 0, null]);
   });
 

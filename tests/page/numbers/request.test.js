@@ -11,7 +11,14 @@ const { requestOf, initialState, trainedHeadName } = await modules(
 );
 const state = initialState('en');
 const tokens = ['The', 'cat'];
-const seen = { query: 1, told: null, dragging: false, sees: () => false, surfaces: {}, ratio: 1 };
+const seen = {
+  query: 1,
+  described: null,
+  dragging: false,
+  sees: () => false,
+  surfaces: {},
+  ratio: 1,
+};
 
 test('request: nothing is asked for panels that are not on the screen', () => {
   const { layer, view, surfaces, ratio, ...panels } = requestOf(state, tokens, seen);
@@ -19,7 +26,7 @@ test('request: nothing is asked for panels that are not on the screen', () => {
   assert.ok(Object.keys(panels).length >= 5);
   assert.ok(Object.values(panels).every((asked) => asked === null));
   assert.deepEqual(layer.tokens, tokens);
-  assert.deepEqual([view.query, view.told], [1, 1]);
+  assert.deepEqual([view.query, view.described], [1, 1]);
 });
 
 test('request: each panel on the screen is asked for by its own state', () => {
@@ -43,7 +50,7 @@ test('request: a head, a row and a comparison that are not there are brought int
     [ask({ other: 3, look: 'arcs' }).other, ask({ look: 'arcs' }).matrix],
     [null, true],
   );
-  assert.equal(ask({}, { told: 9 }).told, 1);
+  assert.equal(ask({}, { described: 9 }).described, 1);
 });
 
 test('request: a trained model has as many heads as it is said to have, and one while there is none', () => {

@@ -150,7 +150,7 @@ test('request: what is asked of the layer and of its picture', () => {
   const surfaces = { map: { width: 1, height: 2 } };
   const seen = {
     query: 1,
-    told: null,
+    described: null,
     dragging: true,
     sees: (id) => id === 'scale',
     surfaces,
@@ -169,7 +169,15 @@ test('request: what is asked of the layer and of its picture', () => {
     },
   });
   assert.deepEqual(view, {
-    ...{ head: 0, other: null, show: 'weights', query: 1, told: 1, matrix: false, dragging: true },
+    ...{
+      head: 0,
+      other: null,
+      show: 'weights',
+      query: 1,
+      described: 1,
+      matrix: false,
+      dragging: true,
+    },
     ranks: false,
   });
   assert.deepEqual([asked, ratio, scale, row], [surfaces, 2, 1, null]);
@@ -187,7 +195,11 @@ test('request: what is asked of the layer and of its picture', () => {
     ['log', 'weights'],
   );
   assert.deepEqual(
-    [of({}, { told: 0 }).told, of({}, { told: 1 }).told, of({}, { told: 2 }).told],
+    [
+      of({}, { described: 0 }).described,
+      of({}, { described: 1 }).described,
+      of({}, { described: 2 }).described,
+    ],
     [0, 1, 1],
   );
   const learned = ask({ source: 'trained', mask: 'causal', head: 9 }, { trained });

@@ -220,7 +220,7 @@ function requestOf(state, { tokenize, requestOf: ask }) {
       ? Array.from({ length: state.numbers.q.length / 2 }, (_, i) => `x${i + 1}`)
       : tokenize(state.text, state.tokenizer, state.length).tokens;
   const query = state.query ?? tokens.length - 1;
-  const seen = { query, told: null, dragging: false, sees: () => true, ratio: 1 };
+  const seen = { query, described: null, dragging: false, sees: () => true, ratio: 1 };
   const request = ask(state, tokens, { ...seen, surfaces: {} });
   return { ...request, view: { ...request.view, matrix: true } };
 }

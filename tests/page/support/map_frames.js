@@ -39,8 +39,8 @@ export function frameOf({
       view: { head, other, show, query, told },
       surfaces: {},
     },
-    ...{ query: row(head, query), told: row(head, told), range: 1, step: 1, numHeads: 6 },
-    otherTold: other === null ? null : row(other, told),
+    ...{ query: row(head, query), described: row(head, told), range: 1, step: 1, numHeads: 6 },
+    otherDescribed: other === null ? null : row(other, told),
     matrix: few ? Float32Array.from(matrix.flat()) : null,
     ...rest,
   };

@@ -195,7 +195,7 @@ export function testsOfEngine(browser, open, skip = false) {
     assert.deepEqual(await told(cell, /^(\d+)%$/), [100]);
     // The picture of the pass: the model, a layer, a head, whose vectors are painted.
     const isNear = ([found], wanted) => assert.ok(Math.abs(found - wanted) < 0.02, `${found}`);
-    isNear(await told('.pass-told', /^Layer 0 gives \+([\d.]+)\. /), 12.51);
+    isNear(await told('.pass-described', /^Layer 0 gives \+([\d.]+)\. /), 12.51);
     await page.click('.pass-opens[data-row="0"] .plot-title');
     await told('.pass-path [aria-current]', /^(layer 0)$/);
     await page.click('.pass-opens[data-row="3"] .plot-title');

@@ -15,7 +15,7 @@ const SAID = ['aria-label', 'aria-valuetext', 'aria-description', 'title', 'plac
 const DRAWN = ['d', 'x', 'y', 'cx', 'cy', 'r', 'width', 'height', 'transform', 'style', 'points'];
 /** Code, which is the same in all languages, and words that a reader wrote or a model knows. */
 const QUOTED =
-  'pre, code, math, [lang], textarea, .token, .chip, .model-written, option, .microscope-tokens, .microscope-map, .pass-token, .pass-told, .pass-cell';
+  'pre, code, math, [lang], textarea, .token, .chip, .model-written, option, .microscope-tokens, .microscope-map, .pass-token, .pass-described, .pass-cell';
 
 const isShown = (element) => !element.closest('[hidden], template');
 

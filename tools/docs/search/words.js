@@ -42,7 +42,7 @@ export function stemOf(word) {
   return lower && stemmer(lower);
 }
 
-/** Both: a question is asked for whole words first, then, while one is being written, for what begins with it. */
+/** Both: a question is looked up by whole words first, then, while one is being written, for what begins with it. */
 function bothOf(word) {
   const lower = rawWord(word);
   if (lower === undefined) return undefined;

@@ -12,7 +12,7 @@ export type PanelnameState = StateOf<typeof panelnameFields>;
 export const panelnameCountOf = ({ panelnameCount }: PanelnameState): number =>
   panelnameCount ?? FIRST_COUNT;
 
-/** What the frame worker is asked for. */
+/** What is requested of the frame worker. */
 export interface PanelnameRequest {
   /** At most so many keys. */
   readonly count: number;

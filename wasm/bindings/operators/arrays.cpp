@@ -27,7 +27,7 @@ Status gelu(const GeluFields& given) noexcept {
 }
 
 Status softmax(const SoftmaxFields& given) noexcept {
-  // x is [before, n, after] here: the axes before the one asked for, and those after it, are one each.
+  // x is [before, n, after] here: the axes before the one requested, and those after it, are one each.
   return qkv::softmax(given.x, given.out,
                       {.axis = 1, .temperature = static_cast<float>(given.temperature)});
 }

@@ -72,7 +72,7 @@ float* part_of(Trainer& trainer, Index i, TrainerPart part) noexcept {
       case TrainerPart::kValue:
         return array.value.data;
       case TrainerPart::kGradient:
-        // Written by no caller: writeArray is never asked for it.
+        // Written by no caller: writeArray is never called for it.
         return const_cast<float*>(array.gradient.data);
       case TrainerPart::kFirst:
         return of.moments(i).first;

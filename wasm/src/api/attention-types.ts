@@ -104,7 +104,7 @@ export interface Alibi {
 export interface AttentionExtras {
   /** `[B, Hq, rows, Tk]`: the weights that multiply v. Without sinks and dropout each row sums to 1. */
   readonly weights?: OwnedArray<Shape4>;
-  /** `[B, Hq, rows, Tk]`: scores at the stage asked for; -Infinity past the keys in use. */
+  /** `[B, Hq, rows, Tk]`: scores at the stage requested; -Infinity past the keys in use. */
   readonly logits?: OwnedArray<Shape4>;
   /**
    * `[B, Hq, Tq]`: ln of the sum of exp(score / temperature) over the allowed keys, and of the sink;
@@ -241,12 +241,12 @@ interface Asking {
 }
 
 /** The arrays that a call with these options is sure to return besides the output. */
-type Asked<Options> = {
+type Requested<Options> = {
   [Name in keyof Asking]: [Said<Options, Asking[Name][0]>] extends [Asking[Name][1]] ? Name : never;
 }[keyof Asking];
 
 /**
- * What `attention` or `forward` returns for options of this type. An array that was asked for is there, and
+ * What `attention` or `forward` returns for options of this type. An array that was requested is there, and
  * with `out` there is no `output`. Where the type does not tell, because it says `boolean` or that `out` may be
  * given, the array may be missing.
  */
@@ -257,6 +257,6 @@ export type ResultOf<Options> = Options extends unknown
         : undefined extends Said<Options, 'out'>
           ? Partial<AttentionResult>
           : AttentionExtras) &
-        Required<Pick<AttentionExtras, Asked<Options>>>
+        Required<Pick<AttentionExtras, Requested<Options>>>
     >
   : never;

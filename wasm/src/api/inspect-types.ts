@@ -8,7 +8,7 @@ type Web = typeof globalThis;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
 /**
- * A place in a pass. B rows of the batch, R rows of tokens that are asked for, Tk keys, H query heads, Hkv heads of keys and values.
+ * A place in a pass. B rows of the batch, R rows of tokens that are requested, Tk keys, H query heads, Hkv heads of keys and values.
  * In brackets the names of TransformerLens.
  *
  * - `'embed'` [B, R, dModel], the stream before the first layer (hook_embed + hook_pos_embed)
@@ -96,7 +96,7 @@ export interface Edit {
   scale?: number | undefined;
 }
 
-/** What was read of a pass. `Sites` are the places that were asked for. */
+/** What was read of a pass. `Sites` are the places that were requested. */
 export interface Activations<Sites extends Site = Site> {
   /**
    * The array at a place: of its layer, or without one of `'embed'` and `'final'`.
@@ -109,7 +109,7 @@ export interface Activations<Sites extends Site = Site> {
 /** What a pass returns besides with `read` of this type. */
 export type Activated<Given> = [Given] extends [
   readonly {
-    /** What was asked for. */
+    /** What was requested. */
     readonly site: infer Sites;
   }[],
 ]

@@ -59,7 +59,7 @@ export interface HubOptions {
 
 /**
  * Headers of requests: for the addresses that were given, or of the address of a request. What a server redirects to another origin
- * goes there without them; a function is asked again, for the new address. Browsers do not say where a
+ * goes there without them; a function is called again, for the new address. Browsers do not say where a
  * redirect leads: they drop `Authorization` themselves where it leads to another origin, and with other headers a redirect is an error.
  */
 export type RequestHeaders =
@@ -173,8 +173,8 @@ export interface BlobOptions extends FetchOptions {
 }
 
 /**
- * Files of servers that are kept for the next time. A file that is kept is not asked for again, also offline, until it is removed; of
- * `hub:owner/name` it is asked first which revision there is now. What cannot be kept is loaded all the same.
+ * Files of servers that are kept for the next time. A file that is kept is not requested again, also offline, until it is removed; of
+ * `hub:owner/name` the list of its files is requested first, which names the revision. What cannot be kept is loaded all the same.
  */
 export interface ModelCache {
   /** As it was given. */

@@ -237,7 +237,7 @@ export interface ForwardOptions {
 
 /**
  * What {@link LanguageModel.forward} returns for options of this type. `logits` are there if the model has a head, `hidden` with
- * `hidden: true` or without one, and of `inspect` what was asked for. Where the type does not tell, an array may be missing.
+ * `hidden: true` or without one, and of `inspect` what was requested. Where the type does not tell, an array may be missing.
  */
 export type OutputOf<Options, Head extends boolean = true> = Options extends unknown
   ? Shown<
@@ -625,14 +625,14 @@ export interface LanguageModel<
    */
   session<O extends Passing<O, SessionOptions> = SessionOptions>(options?: O): SessionOf<O>;
   /**
-   * Tokens that follow a prompt, one at a time as they are asked for, with turns of the event loop between. Greedy unless a
+   * Tokens that follow a prompt, one at a time as they are requested, with turns of the event loop between. Greedy unless a
    * temperature is given. Ends at `maxTokens`, a stop, or when there is no more room.
    *
    * Of a model with an encoder the prompt is what the encoder reads, and the tokens are the decoder's from `startToken` of the config
    * on. With a session, which has its source, it is the tokens that the decoder has said, `[startToken]` at first.
    *
    * The tokens are for one loop; a second one is `busy`. So is a session in which another generation goes on, from the first token that
-   * is asked for to the end of the loop.
+   * is requested to the end of the loop.
    *
    * @throws {@link QkvError} at once for options that make no sense, a text without a tokenizer, and a session that is `busy`; the iteration
    * is rejected with `out_of_memory`, `busy`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal.
@@ -677,7 +677,7 @@ export interface LanguageModel<
     messages: readonly ChatMessage[],
     options?: O,
   ): Generation<TokenOf<O>>;
-  /** The tokens of a text. @throws {@link QkvError} `invalid_argument`, also without a tokenizer that can do what is asked for */
+  /** The tokens of a text. @throws {@link QkvError} `invalid_argument`, also without a tokenizer that can do what is requested */
   encode(text: string, options?: EncodeOptions): Int32Array;
   /** The text of tokens. @throws {@link QkvError} `invalid_argument`, `out_of_range` */
   decode(ids: ArrayLike<number>): string;

@@ -61,7 +61,7 @@ export type Passing<Options, Known> = Only<Options, Known> & {
 };
 
 /**
- * The layers that `inspect` of this type gets: there if it is. What was asked for of them is there, too. `Asking` has for the
+ * The layers that `inspect` of this type gets: there if it is. What was requested of them is there, too. `Asking` has for the
  * arrays in `Readings` the options of `inspect` that are sure to get them.
  */
 export type Layers<Inspected, Readings, Asking> = [Inspected] extends [object]

@@ -48,7 +48,7 @@ export interface SampledToken extends TokenProbability {
   topLogprobs?: readonly TokenProbability[];
 }
 
-/** What {@link sample} returns for options of this type: `topLogprobs` is there if a number of them is asked for. */
+/** What {@link sample} returns for options of this type: `topLogprobs` is there if a number of them is requested. */
 export type SampledOf<Options> = Options extends unknown
   ? Shown<
       With<

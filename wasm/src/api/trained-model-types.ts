@@ -43,7 +43,7 @@ export interface TrainedForwardOptions {
   inspect?: TrainedInspect | undefined;
 }
 
-/** What {@link TrainedModel.forward} returns for options of this type: of `inspect`, what was asked for is there. */
+/** What {@link TrainedModel.forward} returns for options of this type: of `inspect`, what was requested is there. */
 export type TrainedOutputOf<Options> = Options extends unknown
   ? Shown<With<TrainedOutput, Layers<Said<Options, 'inspect'>, LayerReadings, Reading>>>
   : never;

@@ -147,7 +147,7 @@ export interface LanguageModelTrainers {
    */
   from(model: LanguageModel, options?: FineTuneOptions): Trainer<TrainedModel>;
   /**
-   * What trains a model further of which `save` made a file: the config is in it, and the state of the optimizer if it was asked for.
+   * What trains a model further of which `save` made a file: the config is in it, and the state of the optimizer if it was requested.
    *
    * @throws {@link QkvError} `invalid_argument` for what is no such file, also for adapters, which `load` of a trainer of adapters takes,
    * and for files of `qkv/models`, which `load` of that and `from` take; `shape_mismatch`, `out_of_range`, `unsupported`,

@@ -83,7 +83,7 @@ export interface Qkv {
    * biases beyond float32 counts as its greatest or lowest number. Changing a key or value that a row may not
    * read leaves the row bit for bit as it was. Order and offsets follow ONNX Attention-24; computed in tiles
    * with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no T x T array ever exists
-   * unless weights or logits are asked for.
+   * unless weights or logits are requested.
    *
    * Error bound against exact arithmetic on the same inputs, with u = 2^-24 and, for the row at hand, A the
    * largest over allowed j of (|scale| sum_d |q_d k_jd| + |mask_j| + |bias_j|) / temperature, or the size of

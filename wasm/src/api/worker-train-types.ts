@@ -87,7 +87,7 @@ export interface AsyncTrainer<
   Model,
   Given = Model extends AsyncSeq2Seq ? Seq2SeqBatch : LanguageBatch,
 > extends InWorkerHandle {
-  /** Steps made, as far as this thread has heard: after the latest call that has returned, or the latest report of a run. */
+  /** Steps made, as far as this thread knows: after the latest call that has returned, or the latest report of a run. */
   readonly steps: number;
   /** Numbers that are trained. */
   readonly parameterCount: number;

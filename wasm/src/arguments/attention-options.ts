@@ -84,7 +84,7 @@ function checkTypes(fn: string, options: AttentionOptions): void {
   }
 }
 
-/** An offset is asked for only where something measures by it. */
+/** An offset is required only where something depends on it. */
 function checkOffset(fn: string, options: AttentionOptions, { tq, tk }: Dimensions): void {
   const { causal, causalOffset, window, cache } = options;
   const bounded = isPair(window) && (window[0] >= 0 || window[1] >= 0);

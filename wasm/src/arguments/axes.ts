@@ -16,6 +16,6 @@ export function checkAxis(
   return axis < 0 ? axis + rank : axis;
 }
 
-/** Any rank is three axes to the core: what is before the one asked for, that one, what is after. */
+/** Any rank is three axes to the core: what is before the one requested, that one, what is after. */
 export const aroundAxis = (shape: readonly number[], axis: number): readonly number[] =>
   [shape.slice(0, axis), shape.slice(axis, axis + 1), shape.slice(axis + 1)].map(sizeOf);

@@ -71,7 +71,7 @@ function templateClass(fn: string, given: unknown): JinjaTemplate {
   );
 }
 
-/** The template that is asked for. */
+/** The template that is requested. */
 function templateOf(
   fn: string,
   found: ChatTemplates | undefined,

@@ -49,7 +49,7 @@ export function chatting<T extends { readonly text: string; readonly finishReaso
   generate: (ids: Int32Array) => AsyncGenerator<T>,
 ): Generation<T> {
   const ending: Ending = {};
-  // Until the first token is asked for nobody wants to know.
+  // Until the first token is requested nobody wants to know.
   prompt.catch(() => undefined);
   async function* tokens(): AsyncGenerator<T, void, undefined> {
     try {

@@ -25,7 +25,7 @@ export function acceptsBytes(automaton: Automaton, bytes: Uint8Array): boolean {
   return [...states].some((state) => automaton[state]?.isEnd);
 }
 
-/** Thrown where an automaton would be too large, for whoever can say what asked for it. */
+/** Thrown where an automaton would be too large, for whoever can say what required it. */
 export class TooLarge extends Error {}
 
 /** States that can be reached from the first. */

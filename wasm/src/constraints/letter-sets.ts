@@ -1,5 +1,5 @@
 // The letters that an atom of a pattern takes. Classes, properties and flags mean what they mean to the engine of this program: what
-// has no short way here is asked of a RegExp, letter by letter.
+// has no short way here is tested with a RegExp, letter by letter.
 
 import {
   type CodePoints,
@@ -66,7 +66,7 @@ export class LetterSets {
   }
 
   /** What an atom takes by itself, as it is written. */
-  asked(raw: string): CodePoints {
+  byRegExp(raw: string): CodePoints {
     return this.#once(raw, () => {
       const expression = new RegExp(`^${raw}$`, this.#flags);
       return lettersWhere((letter) => expression.test(letter));
@@ -89,7 +89,7 @@ export class LetterSets {
     return this.#once(`\\${name}`, () => {
       const lower = name.toLowerCase();
       // With both flags \w has two letters more, and \W is what is left.
-      if (lower === 's' || (lower === 'w' && this.ignoresCase)) return this.asked(`\\${name}`);
+      if (lower === 's' || (lower === 'w' && this.ignoresCase)) return this.byRegExp(`\\${name}`);
       const set = lower === 'd' ? digits : words;
       return name === lower ? set : without(complement(set), surrogates);
     });

@@ -114,7 +114,7 @@ class Reader {
       case 'unicodePropertyEscape':
         if (propertiesOfTexts.test(node.value))
           this.#refuse('a property of texts', node, 'a property of single letters');
-        return this.#sets.asked(node.raw);
+        return this.#sets.byRegExp(node.raw);
       case 'characterClass':
         return this.#class(node);
       default:
@@ -129,20 +129,20 @@ class Reader {
       else if (part.type === 'characterClassRange')
         ranges.push([part.min.codePoint, part.max.codePoint]);
       else if (part.type === 'characterClassEscape') ranges.push(...this.#sets.escape(part.value));
-      else return this.#askedClass(node);
+      else return this.#classByRegExp(node);
     }
-    if (this.#sets.ignoresCase || node.kind !== 'union') return this.#askedClass(node);
+    if (this.#sets.ignoresCase || node.kind !== 'union') return this.#classByRegExp(node);
     const set = union(ranges);
     return node.negative ? without(complement(set), surrogates) : set;
   }
 
   /** A class with properties, of other classes, or of both cases. */
-  #askedClass(node: Of<'characterClass'>): CodePoints {
+  #classByRegExp(node: Of<'characterClass'>): CodePoints {
     const { raw } = node;
     const [, property = ''] = /\\p\{([^}]*)\}/.exec(raw) ?? [];
     if (/\\q\{/.test(raw) || propertiesOfTexts.test(property))
       this.#refuse('texts of several letters in a class', node, 'single letters');
-    return this.#sets.asked(raw);
+    return this.#sets.byRegExp(raw);
   }
 }
 

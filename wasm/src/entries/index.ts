@@ -26,7 +26,7 @@ const product = {
  * the same options share one load, one instance and its memory (unless `shared` is false), and each gets an engine
  * of its own: its `dispose()` leaves the others alive. A failed load is forgotten and may be tried again.
  *
- * @throws {@link QkvError} `unsupported` without WebAssembly SIMD (or relaxed SIMD, if asked for),
+ * @throws {@link QkvError} `unsupported` without WebAssembly SIMD (or relaxed SIMD, if requested),
  * `load_failed` when the .wasm cannot be had, is something else, or is of another version,
  * `invalid_argument` for options that make no sense, `out_of_range` for more threads than 64 or none.
  */

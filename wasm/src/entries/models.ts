@@ -45,10 +45,10 @@ export type { Constraint, ConstraintRule } from '../api/constraint-types.js';
 
 const { operators } = readPart(QKV_MODELS_ABI);
 
-/** What is behind an engine of `qkv/inline`, which shares no module with this one and has to be asked. */
+/** What is behind an engine of `qkv/inline`, which shares no module with this one, but has a function that returns it. */
 function behindInline(engine: object): Instance | undefined {
-  const ask = (engine as Record<PropertyKey, unknown>)[inlineKey];
-  const found = typeof ask === 'function' ? ((ask as () => unknown)() as Instance) : undefined;
+  const read = (engine as Record<PropertyKey, unknown>)[inlineKey];
+  const found = typeof read === 'function' ? ((read as () => unknown)() as Instance) : undefined;
   return found?.abi?.hash === written.hash ? found : undefined;
 }
 

@@ -35,7 +35,7 @@ function identify(module: WebAssembly.Module, { name, abi, isAlone }: Product): 
   return (memory === 'shared' ? `${kind}-threads` : kind) as Variant;
 }
 
-/** A file may be given explicitly and still be the wrong one for what was asked. */
+/** A file may be given explicitly and still be the wrong one for the options. */
 function checkGiven(found: Variant, options: InitOptions, wanted: Variant): void {
   const { variant = 'auto', deterministic = false } = options;
   if (variant !== 'auto' && found !== variant && found !== wanted) {

@@ -42,7 +42,7 @@ export function chooseVariant(options: InitOptions): Variant {
   return threaded && canShareMemory() && hasOpcodes(threadsProbe) ? `${single}-threads` : single;
 }
 
-/** How many threads were asked for. */
+/** How many threads were requested. */
 export function threadsOf({ threads = 1 }: InitOptions): number {
   return threads === 'auto' ? cores() : threads;
 }

@@ -30,7 +30,7 @@ export class Handle {
   }
 
   /**
-   * The address, for a call of `fn`. Asked for last: until then a getter of the caller may have disposed it.
+   * The address, for a call of `fn`. Read last: until then a getter of the caller may have disposed it.
    * @throws {@link QkvError} that `what` is disposed
    */
   live(fn: string, what: string): Address {

@@ -50,7 +50,7 @@ interface OpenOptions {
   /** Whether heads for masked tokens and for classes are read. */
   head?: boolean;
   signal?: AbortSignal | undefined;
-  /** How files of servers are asked for, and where they are kept. */
+  /** How files of servers are requested, and where they are kept. */
   opener?: Opener | undefined;
 }
 

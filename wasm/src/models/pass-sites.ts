@@ -10,8 +10,8 @@ import { Inspection } from './inspection.js';
 import { checkOnce, readsOf } from '../language/reads.js';
 import { hasLayer, type PassSize, type SiteReading, SiteReadings } from '../language/sites.js';
 
-/** What callers ask for; unknown until it is checked. */
-export interface SitesAsked {
+/** What of the sites callers want to read and change; unknown until it is checked. */
+export interface SiteOptions {
   readonly inspect?: Inspect | undefined;
   readonly read?: unknown;
   readonly edit?: unknown;
@@ -23,7 +23,7 @@ interface SitesFound {
   readonly activations?: Activations;
 }
 
-/** A reading as the caller would ask for it. */
+/** A reading as the caller would write it. */
 const readOf = ({ site, layer, rows }: SiteReading): Read => ({
   ...{ site: site as Site, rows },
   layers: hasLayer(site) ? [layer] : undefined,
@@ -40,15 +40,15 @@ export class PassSites {
   constructor(
     fn: string,
     call: Call,
-    { inspect, read, edit }: SitesAsked,
+    { inspect, read, edit }: SiteOptions,
     config: Config,
     pass: PassSize & { readonly hasRows?: boolean; readonly edits?: readonly SiteEdit[] },
   ) {
     this.#inspection = new Inspection(fn, inspect, config, pass);
-    const asked = readsOf(fn, read, config, pass);
-    const reads = [...this.#inspection.readings, ...asked];
+    const own = readsOf(fn, read, config, pass);
+    const reads = [...this.#inspection.readings, ...own];
     checkOnce(fn, reads);
-    this.read = read === undefined ? undefined : asked.map(readOf);
+    this.read = read === undefined ? undefined : own.map(readOf);
     const edits = [...editsOf(fn, edit, config, pass), ...(pass.edits ?? [])];
     this.#edits = [...this.#inspection.edits, ...edits];
     this.#readings = new SiteReadings(call, reads);

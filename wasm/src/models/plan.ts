@@ -13,7 +13,7 @@ import { blockOf, type ModelFile, type StoredTensor } from './file.js';
 export interface LoadPart {
   readonly parameter: Parameter;
   /**
-   * Outputs of a map, rows of a table or elements of a vector, in the order in which the array has them. Asked for once the
+   * Outputs of a map, rows of a table or elements of a vector, in the order in which the array has them. Called once the
    * model has its memory, which a list for each head of each layer could be too much beside.
    */
   readonly ranges: () => readonly Range[];

@@ -103,7 +103,7 @@ export function choiceIn(call: Call, { seen, bias, allowed, top = 0 }: Choice) {
       allowed: input('allowed', allowed),
       ...{ topIds: ids, topLogProbabilities: logProbabilities },
     },
-    /** After the call; none if they were not asked for. */
+    /** After the call; none if they were not requested. */
     result(): { topLogprobs?: readonly TokenProbability[] } {
       if (!ids || !logProbabilities) return {};
       const tokens = new Int32Array(call.read(ids).buffer);

@@ -17,7 +17,7 @@ import { idsOf } from './text.js';
 interface SourceCall {
   /** Tokens of a row. */
   readonly length: number;
-  /** Reads them into a session; returns what was asked for with `read`. */
+  /** Reads them into a session; returns what was requested with `read`. */
   run(session: Address): Activations | undefined;
 }
 

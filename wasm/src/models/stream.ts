@@ -33,7 +33,7 @@ export interface Rows {
 export type OnRows = (rows: Rows) => void;
 
 interface Reading {
-  /** So many bytes, with what was written there before if no other size was asked for since; they hold until something is awaited. */
+  /** So many bytes, with what was written there before if no other size was requested since; they hold until something is awaited. */
   readonly room: (size: number) => Uint8Array;
   /** The same in a buffer of JavaScript's, for rows that are handed on with scales: the room for these may take away the other. */
   readonly ownRoom: (size: number) => Uint8Array;

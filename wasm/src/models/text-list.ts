@@ -1,6 +1,6 @@
 // Lists of texts in a file, each text a length of 64 bits and so many bytes of UTF-8. A vocabulary has half a million, which take most of
 // the time of a header to decode, and a model that is given tokens asks for few of them: they are bytes until somebody asks. Where all
-// of them are asked for, they are decoded at once, and cut.
+// of them are requested, they are decoded at once, and cut.
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });

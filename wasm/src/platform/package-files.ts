@@ -12,7 +12,7 @@ export const beside = (name: string): string => ownAddress().replace(/[^/]*$/, n
 
 // The development server of Vite up to version 7 copies modules of the package to
 // node_modules/.vite/deps/qkv.js?v=<hash> and leaves the files beside them behind; for one beside the copy it
-// answers 200 with the app's index.html. But it can be asked where it has a file: as the module that
+// answers 200 with the app's index.html. But one request finds out where it has a file: for the module that
 // `import address from 'qkv/qkv-simd.wasm?url'` stands for, which is `export default "<address>"`. That is right
 // for packages that are hoisted or linked and for any cacheDir, where a path such as ../../qkv/dist is not.
 // Seen with 7.3.8; Vite 8 corrects literal URLs itself.

@@ -90,9 +90,9 @@ export function from(
 ): Trainer<TrainedModel> {
   const base = handleOf(fn, instance, model);
   base.live(fn);
-  const { lora: asked, ...rest } = takeOptions(fn, 'options', given, [...optionNames, 'lora']);
+  const { lora: adapters, ...rest } = takeOptions(fn, 'options', given, [...optionNames, 'lora']);
   const options = trainerOptions(fn, rest);
-  const lora = asked === undefined ? undefined : loraOf(base, asked);
+  const lora = adapters === undefined ? undefined : loraOf(base, adapters);
   const call = new Call(instance, fn);
   const chosen = Int32Array.from(lora?.maps ?? [], (map) => maps.indexOf(map));
   call.run('createFromModel', {

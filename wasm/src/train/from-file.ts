@@ -54,7 +54,7 @@ function configIn({ metadata }: StoredArrays): Config {
   return resolveConfig(fn, config as unknown as LanguageModelConfig);
 }
 
-/** A model takes about as much memory as its file is long, or more could be asked for by a number in it. */
+/** A model takes about as much memory as its file is long, or a number in it could claim more. */
 function checkSizes({ arrays }: StoredArrays, config: Config): void {
   const { vocabulary, dModel, numLayers, numHeads, dK, dFeedForward, maxLength } = config;
   const check = (name: string, expected: readonly number[]): void => {

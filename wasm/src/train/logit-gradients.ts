@@ -30,11 +30,11 @@ export function measure(
   state: TrainerState,
   ids: Int32Array,
   { answer, instead = -1, row = -1 }: Measure,
-  asked: { readonly read: readonly SiteReading[]; readonly isBack: boolean },
+  wanted: { readonly read: readonly SiteReading[]; readonly isBack: boolean },
 ): { value: number; activations: SiteArray[]; gradients: SiteArray[] } {
   const call = new Call(state.instance, fn);
-  const activations = new SiteReadings(call, asked.read);
-  const gradients = new SiteReadings(call, asked.isBack ? asked.read : []);
+  const activations = new SiteReadings(call, wanted.read);
+  const gradients = new SiteReadings(call, wanted.isBack ? wanted.read : []);
   const slot = call.output('found', [2]);
   call.run('differentiateLogit', {
     trainer: state.live(fn),

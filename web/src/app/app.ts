@@ -66,7 +66,7 @@ export class App {
   #theme: Theme = storedTheme();
   #look = 0;
   /** The row under the crosshair of the map; null: the query. */
-  #told: number | null = null;
+  #described: number | null = null;
   /** Whether a hand is on the temperature. */
   #dragging = false;
   #scheduled = false;
@@ -137,8 +137,8 @@ export class App {
       this.#schedule();
     });
     on('surface-resized', () => this.request());
-    on('row-told', (row: number | null) => {
-      this.#told = row;
+    on('row-described', (row: number | null) => {
+      this.#described = row;
       this.request();
     });
     on('temperature-held', (held: boolean) => {
@@ -265,7 +265,7 @@ export class App {
     this.#trained.follow(state);
     if (differs) this.#list = tokensOf(state, this.#trained.tokens);
     if (state.language !== before.language) this.#applyLanguage();
-    // Other tokens have another geometry: it is there before the worker is asked, who need not paint twice.
+    // Other tokens have another geometry: it is there before the request to the worker, who need not paint twice.
     if (differs) this.#layOut();
     else this.#schedule();
     this.request();
@@ -364,7 +364,7 @@ export class App {
     this.request();
   }
 
-  /** Whether everything that was asked for is answered and drawn. */
+  /** Whether everything that was requested is answered and drawn. */
   get settled(): boolean {
     const { atRest } = this.#trained;
     return this.client.atRest && atRest && !this.#scheduled && this.#translating === 0;
@@ -403,7 +403,7 @@ export class App {
     this.#requested = JSON.stringify(surfaces);
     const request = requestOf(this.#state, this.#list.tokens, {
       query: this.view().query,
-      told: this.#told,
+      described: this.#described,
       dragging: this.#dragging,
       sees: (id) => this.sees(id),
       surfaces,

@@ -11,7 +11,7 @@ export function firstRequest(language: Language): FrameRequest {
   const { tokens } = tokenize(state.text, state.tokenizer, state.length);
   const query = homeOf(tokens);
   const request = requestOf(state, tokens, {
-    ...{ query, told: query, dragging: false, sees: () => false, surfaces: {}, ratio: 1 },
+    ...{ query, described: query, dragging: false, sees: () => false, surfaces: {}, ratio: 1 },
   });
   return { ...request, view: { ...request.view, matrix: true } };
 }

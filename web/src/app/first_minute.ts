@@ -93,7 +93,7 @@ export class FirstMinutePanel extends Panel {
     skip.addEventListener('click', () => this.#end());
     // Before a menu hears of it, which is closed by then.
     document.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });
-    document.addEventListener('introduction-asked', () => this.#begin());
+    document.addEventListener('introduction-opened', () => this.#begin());
     for (const door of this.querySelectorAll<HTMLElement>('[data-door]')) {
       door.addEventListener('click', () => this.#leave(door.dataset['door'] ?? ''));
     }

@@ -42,7 +42,7 @@ export class TopPanel extends Panel {
     on('.teacher', () => this.change({ controls: !this.#controls }));
     on('.share', () => this.dispatchEvent(new CustomEvent('share', { bubbles: true })));
     on('.introduction', () => {
-      this.dispatchEvent(new CustomEvent('introduction-asked', { bubbles: true }));
+      this.dispatchEvent(new CustomEvent('introduction-opened', { bubbles: true }));
     });
     on('.theme', () => {
       const next = THEMES[THEMES.indexOf(this.#theme) + 1] ?? 'auto';

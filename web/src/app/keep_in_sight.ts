@@ -11,7 +11,7 @@ export function keepInSight(section: Element): () => void {
   const hands = new AbortController();
   let timer = 0;
   const where = () => ({ page: scrollY, section: section.getBoundingClientRect().top });
-  /** Null until it has scrolled for the first time: what scrolled before is told of later. */
+  /** Null until it has scrolled for the first time: what scrolled before is reported later. */
   let at: ReturnType<typeof where> | null = null;
   const end = () => {
     clearTimeout(timer);

@@ -2,7 +2,7 @@ import { t } from '../i18n/i18n';
 import type { LinkProblem } from '../state/state';
 import { Panel, type View } from '../features/panel';
 
-/** Of what a link says that this page does not know, so much is told. */
+/** Letters shown of what a link says and this page does not know. */
 const MOST_PARTS = 3;
 const LONGEST_PART = 40;
 

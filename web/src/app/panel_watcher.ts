@@ -110,7 +110,7 @@ export function watchPanels(app: App): void {
   });
   window.addEventListener('online', () => {
     for (const section of missed) {
-      near.unobserve(section); // to be told anew whether it is near
+      near.unobserve(section); // so that its callback runs again
       near.observe(section);
     }
   });

@@ -13,7 +13,7 @@ export interface Visible {
   /** The selected query; -1 without tokens. */
   readonly query: number;
   /** The row under the crosshair of the map; null: the query. */
-  readonly told: number | null;
+  readonly described: number | null;
   /** Whether a hand is on the temperature. */
   readonly dragging: boolean;
   /** Whether a panel is on the screen, and its code there. */
@@ -28,7 +28,7 @@ export interface Visible {
   };
 }
 
-/** What the worker is asked for: the page, the build and the tests ask with this one function. */
+/** What is requested of the worker: the page, the build and the tests make it with this one function. */
 export function requestOf(state: State, tokens: readonly string[], visible: Visible): FrameRequest {
   return {
     layer: layerOf(state, tokens, visible),
@@ -55,7 +55,7 @@ function viewOf(
   count: number,
   visible: Visible,
 ): ViewRequest {
-  const { query, told, dragging } = visible;
+  const { query, described, dragging } = visible;
   const all = { source, trainedHeads: visible.trained?.heads ?? null };
   const heads = headCount(all);
   const arcs = look === 'arcs';
@@ -64,7 +64,7 @@ function viewOf(
     other: other === null || other >= heads || other === head || arcs ? null : other,
     show: arcs ? 'weights' : show,
     query,
-    told: Math.min(told ?? query, count - 1),
+    described: Math.min(described ?? query, count - 1),
     matrix: arcs,
     ranks: order === 'rank',
     dragging,
@@ -73,6 +73,6 @@ function viewOf(
 
 /** Of panels that are on the screen what they ask, of the others null. */
 function panelsOf(state: State, { sees }: Visible): PanelRequests {
-  const asked = COMPUTED_IDS.map((id) => [id, sees(id) ? FEATURES[id].request(state) : null]);
-  return Object.fromEntries(asked) as PanelRequests;
+  const requests = COMPUTED_IDS.map((id) => [id, sees(id) ? FEATURES[id].request(state) : null]);
+  return Object.fromEntries(requests) as PanelRequests;
 }

@@ -28,8 +28,8 @@ function nameOf({ files }: Extract<ToModel, { kind: 'load' }>): string {
 export class TrainedModel {
   readonly #send: (message: ToModel) => void;
   #view: ModelView = NO_MODEL;
-  /** What was asked last, and whether all of it is answered. */
-  #asked = '';
+  /** The last request, and whether all of it is answered. */
+  #requested = '';
   #waiting = false;
 
   constructor(send: (message: ToModel) => void) {
@@ -40,7 +40,7 @@ export class TrainedModel {
     return this.#view;
   }
 
-  /** Whether everything that was asked is answered; what goes on by itself, as writing, does not count. */
+  /** Whether everything that was requested is answered; what goes on by itself, as writing, does not count. */
   get atRest(): boolean {
     return !this.#waiting && this.#view.loading === null;
   }
@@ -62,8 +62,8 @@ export class TrainedModel {
   #ask(state: State): void {
     const ask = modelAsk(state);
     const written = JSON.stringify(ask);
-    if (written === this.#asked) return;
-    this.#asked = written;
+    if (written === this.#requested) return;
+    this.#requested = written;
     this.#waiting = this.#view.info !== null;
     this.#send({ kind: 'ask', ask });
   }
@@ -72,7 +72,7 @@ export class TrainedModel {
   receive(message: FromModel): void {
     if (message.kind === 'answered') this.#waiting = false;
     // What would hear the ask may not have come at all: the next load asks again.
-    if (message.kind === 'refused' && !this.#view.info) this.#asked = '';
+    if (message.kind === 'refused' && !this.#view.info) this.#requested = '';
     if (message.kind === 'loaded') this.#waiting = true; // it answers the latest ask by itself
     this.#view = afterMessage(this.#view, message);
   }
@@ -80,7 +80,7 @@ export class TrainedModel {
   /** The worker is gone, and the model with it. */
   lose(): void {
     this.#view = NO_MODEL;
-    this.#asked = '';
+    this.#requested = '';
     this.#waiting = false;
   }
 

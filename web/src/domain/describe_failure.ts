@@ -1,7 +1,7 @@
 import type { Failure } from './failure';
 
 /**
- * The code and the message of an error; an error without a code has `unexpected`. It is told by its form, not by its class, because in
+ * The code and the message of an error; an error without a code has `unexpected`. It is recognised by its form, not by its class, because in
  * the page of a single file `qkv/models` has a class of errors of its own.
  */
 export function describeFailure(error: unknown): Failure {

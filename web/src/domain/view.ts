@@ -8,7 +8,7 @@ export interface ViewRequest {
   /** The selected query; -1 without tokens. */
   readonly query: number;
   /** The row under the crosshair of the map, or the selected query; -1 without tokens. */
-  readonly told: number;
+  readonly described: number;
   /** Whether the page wants all weights of the shown head, as far as they are few. */
   readonly matrix: boolean;
   /** Whether the page shows effective ranks. */

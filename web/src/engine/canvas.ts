@@ -8,7 +8,7 @@ import type { PaintPalette } from '../domain/paint_palette';
  */
 export class Surface {
   readonly #canvas: OffscreenCanvas | null;
-  /** Asked for once: Firefox 153 refuses to hand it out again ("different thread"). */
+  /** Requested once: Firefox 153 refuses to hand it out again ("different thread"). */
   #context: OffscreenCanvasRenderingContext2D | null | undefined;
   #image: ImageData | undefined;
 

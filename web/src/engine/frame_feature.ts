@@ -32,7 +32,7 @@ export interface FeaturePicture<Result> {
   readonly picture: (result: Result, palette: PaintPalette) => Picture;
 }
 
-/** What goes on after the frame, in small steps, and is told as it becomes known. */
+/** What goes on after the frame, in small steps, and is reported as it becomes known. */
 export interface FeatureStudy<Request, Result, Question, Study> {
   /** Null: nothing to study. The same question again is not begun again. */
   readonly question: (request: Request, result: Result | null) => Question | null;

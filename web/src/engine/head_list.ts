@@ -28,7 +28,7 @@ export interface NextGuess {
 export interface CutPass {
   /** [T, T], 1 where a query may read a key: the mask without what the model never reads. */
   readonly mask: Uint8Array;
-  /** [T, T] of the asked head, and [T]. */
+  /** [T, T] of the requested head, and [T]. */
   readonly weights: Float32Array;
   readonly entropy: Float32Array;
   /** The likeliest tokens after the last one, as the model is and with the keys cut; null: it does not say what follows. */
@@ -42,7 +42,7 @@ export interface CutPass {
 /** What is at the places of one layer of a trained model; what the layer does not have is not there. */
 export interface LayerPass {
   readonly layer: number;
-  /** `weights` is [T, T] of the asked head; all others have a row for each token. */
+  /** `weights` is [T, T] of the requested head; all others have a row for each token. */
   readonly places: Readonly<Partial<Record<LayerPlace, NdArray>>>;
   /** What each head of the layer adds to the stream, [T, dModel]. */
   readonly heads: readonly NdArray[];

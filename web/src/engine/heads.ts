@@ -28,7 +28,7 @@ export interface Projections {
 
 /** One head over the tokens of the page. */
 export interface Head {
-  /** All its rows; [T, T] where asked for. */
+  /** All its rows; [T, T] where requested. */
   all(layer: Layer, extras: Extras): AttentionExtras;
   /** One row, at the cost of one row. */
   row(index: number, layer: Layer, extras: Extras): AttentionExtras;

@@ -8,7 +8,7 @@ export interface SlicesListener<Value, Result> {
 }
 
 /**
- * Work in steps, of which as many are done at once as take some milliseconds; between two slices messages are heard. What
+ * Work in steps, of which as many are done at once as take some milliseconds; messages are read between two slices. What
  * is ended before it is done gives back what it holds: a generator that is only forgotten never comes to its `finally`.
  */
 export class Slices<Value, Result> {

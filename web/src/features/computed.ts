@@ -19,7 +19,7 @@ type StudyOf<Make extends MakeFrames> =
     ? Exclude<News, undefined>
     : never;
 
-/** What a frame is asked for a panel; null: the panel is not on the screen. */
+/** What is requested of a frame for a panel; null: the panel is not on the screen. */
 export type PanelRequests = { readonly [Id in ComputedId]: RequestOf<MakeOf<Id>> | null };
 /** What came of it; null: there is nothing to show. */
 export type PanelResults = { readonly [Id in ComputedId]: ResultOf<MakeOf<Id>> | null };

@@ -47,9 +47,9 @@ function knownAnimals(tokens: readonly string[]): string {
 /** How a head comes to do what it does, in sentences. */
 export function headStory(state: State, head: number, tokens: readonly string[]): string {
   const keys = storyOf(state, head);
-  const told = keys.map((key) => t(key));
-  if (keys.includes('how.reference') && tokens.length > 0) told.push(knownAnimals(tokens));
-  return sentences(...told);
+  const said = keys.map((key) => t(key));
+  if (keys.includes('how.reference') && tokens.length > 0) said.push(knownAnimals(tokens));
+  return sentences(...said);
 }
 
 /** Where the weights come from, in few words. */

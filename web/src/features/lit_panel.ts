@@ -51,7 +51,7 @@ export abstract class MatrixPanel extends LitPanel {
   protected abstract readonly surface: string;
   #isGiven = false;
 
-  /** Asked for also before there is anything to paint: this is how the worker learns that it is wanted. */
+  /** Read also before there is anything to paint: this is how the worker learns that it is wanted. */
   override surfaces(): Record<string, Size> {
     return this.#isGiven ? { [this.surface]: this.matrix.size } : {};
   }

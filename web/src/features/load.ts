@@ -5,7 +5,7 @@ import type { PanelId } from './index';
 const PANELS = import.meta.glob('./*/panel.ts');
 const TEXTS = import.meta.glob<Texts>('./*/{en,zh}.json', { import: 'default' });
 
-/** The folders and the languages that were asked for so far: each folder has its texts in each of these languages. */
+/** The folders and the languages that were requested so far: each folder has its texts in each of these languages. */
 const panels = new Set<string>();
 const languages = new Set<Language>();
 
@@ -14,7 +14,7 @@ async function loadTexts(id: string, language: Language): Promise<void> {
   if (texts) addTexts(language, texts);
 }
 
-/** The texts of a folder, in every language that was asked for so far. */
+/** The texts of a folder, in every language that was requested so far. */
 export async function loadWords(id: string, language: Language): Promise<void> {
   panels.add(id);
   languages.add(language);

@@ -22,7 +22,7 @@ export interface View {
   readonly report: Report | null;
   /** What panels had worked out; it may be about an earlier frame. */
   readonly studies: Studies;
-  /** The trained model, if the reader has asked for one. */
+  /** The trained model, if the reader has loaded one. */
   readonly model: ModelView;
   /** Whose heads there are to choose from. */
   readonly heads: HeadSource;

@@ -40,7 +40,7 @@ export const PAGE_FIELDS = {
   mask: choice('mask', 'causal', MASKS),
   temperature: number('tau', 1, TEMPERATURES, clampTemperature),
   seed: integer('seed', 7, [0, 999999]),
-  /** The token whose row is told; null: the page chooses. */
+  /** The token whose row is described; null: the page chooses. */
   query: optionalNumber(integer('q', 0, [0, MAX_TOKENS - 1])),
   /** The numbers of the source `yours`, and of the panel that follows one row. */
   numbers,

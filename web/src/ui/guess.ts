@@ -13,7 +13,7 @@ export interface Choice {
  * another turn.
  */
 export class Guess extends HTMLElement {
-  #asked = '';
+  #question = '';
   /** Whether the button that had the focus has just been hidden. */
   #hidFocus = false;
 
@@ -41,15 +41,15 @@ export class Guess extends HTMLElement {
     return find(this, '.guess-again', HTMLButtonElement);
   }
 
-  /** Null: nothing is asked. */
+  /** Null: there is no question. */
   ask(question: string | null, choices: readonly Choice[] = []): void {
     const box = find(this, '.guess', HTMLElement);
     this.#hidFocus = question === null && !box.hidden && box.contains(document.activeElement);
     box.hidden = question === null;
     const all = [...choices, { value: 'show', label: t('guess.show') }];
-    const asked = JSON.stringify([question, all]);
-    if (question === null || asked === this.#asked) return; // buttons made anew would lose the focus
-    this.#asked = asked;
+    const text = JSON.stringify([question, all]);
+    if (question === null || text === this.#question) return; // buttons made anew would lose the focus
+    this.#question = text;
     find(this, '.guess-question', HTMLElement).textContent = question;
     const buttons = all.map(({ value, label }) => {
       const button = document.createElement('button');
@@ -62,19 +62,19 @@ export class Guess extends HTMLElement {
 
   /** What came of the guess; nothing: it was not made, or is of other numbers. */
   tell(answer: string, again = answer !== ''): void {
-    const told = find(this, '.guess-answer', HTMLElement);
-    setText(told, answer);
+    const shown = find(this, '.guess-answer', HTMLElement);
+    setText(shown, answer);
     const button = this.#again;
     setText(button, t('guess.repeat'));
     button.hidden = !again;
     if (this.#hidFocus) {
-      told.tabIndex = -1; // for the focus alone, where there is no button to have it
-      (again ? button : told).focus({ preventScroll: true });
+      shown.tabIndex = -1; // for the focus alone, where there is no button to have it
+      (again ? button : shown).focus({ preventScroll: true });
     }
     this.#hidFocus = false;
   }
 
-  /** For those who come by keyboard, after another turn was asked for. */
+  /** For those who come by keyboard, after the press for another turn. */
   focusFirst(): void {
     requestAnimationFrame(() => {
       this.querySelector<HTMLElement>('[data-guess]')?.focus({ preventScroll: true });

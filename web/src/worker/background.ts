@@ -59,13 +59,13 @@ export class Background {
       kept.push(few || head === view.head ? result : null);
       yield;
     }
-    const told = { heads: numbers, check: null, timing: null, memory: this.#qkv.memory() };
-    yield { report: told, pixels };
+    const first = { heads: numbers, check: null, timing: null, memory: this.#qkv.memory() };
+    yield { report: first, pixels };
     const check = yield* this.#check(heads, kept, request);
     const kind = kindOf(heads.count, layer);
     if (heads.count > 0) yield* this.#stopwatch.measure(kind, this.#call(heads, layer));
     const timing = heads.count > 0 ? this.#stopwatch.reading() : null;
-    yield { report: { ...told, check, timing, memory: this.#qkv.memory() }, pixels: {} };
+    yield { report: { ...first, check, timing, memory: this.#qkv.memory() }, pixels: {} };
   }
 
   #statistics(weights: Float32Array, count: number): Omit<HeadNumbers, 'rank'> {
@@ -114,7 +114,7 @@ export class Background {
     return checked > 0 ? { ...most, heads: checked } : null;
   }
 
-  /** The call whose time is told: the whole layer, its output copied out; without a layer, each head by itself. */
+  /** The call whose time is shown: the whole layer, its output copied out; without a layer, each head by itself. */
   #call(heads: Heads, layer: LayerRequest): () => void {
     const { model, x, count } = heads;
     const { mask, temperature } = layer;

@@ -45,7 +45,7 @@ export class EngineClient {
   #waiting: FrameRequest | undefined;
   #running: FrameRequest | undefined;
   /** The latest request; '' when its picture would be another by now. */
-  #asked = '';
+  #requested = '';
   #nextId = 1;
   /** The request for which the worker has nothing left to do. */
   #rested = 0;
@@ -79,7 +79,7 @@ export class EngineClient {
 
   /** The worker paints this canvas from now on, under this name. */
   give(name: string, canvas: HTMLCanvasElement): void {
-    this.#asked = '';
+    this.#requested = '';
     this.#canvases.set(name, canvas);
     if (this.#lost) return;
     if (this.paintsInWorker) {
@@ -92,20 +92,20 @@ export class EngineClient {
 
   set palette(palette: PaintPalette) {
     this.#palette = palette;
-    this.#asked = '';
+    this.#requested = '';
     if (!this.#lost) this.#send({ type: 'palette', palette });
   }
 
-  /** What is asked for already is not asked for again. */
+  /** What is on its way is not requested again. */
   request(request: FrameRequest): void {
     const written = JSON.stringify(request);
-    if (written === this.#asked && (this.#waiting ?? this.#running)) return;
-    this.#asked = written;
+    if (written === this.#requested && (this.#waiting ?? this.#running)) return;
+    this.#requested = written;
     this.#waiting = request;
     this.#pump();
   }
 
-  /** Whether everything that was asked for has been answered, the report and the studies included. */
+  /** Whether everything that was requested has been answered, the report and the studies included. */
   get atRest(): boolean {
     const last = this.#nextId - 1;
     return !this.#waiting && !this.#running && last > 0 && this.#rested === last;

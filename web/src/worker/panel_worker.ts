@@ -39,6 +39,6 @@ self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
   }
   listener.then(
     (hear) => hear(data),
-    () => undefined, // told already
+    () => undefined, // reported already
   );
 });

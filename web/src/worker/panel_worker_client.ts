@@ -8,7 +8,7 @@ export interface LabListener<FromLab> {
 }
 
 /**
- * The worker of one panel, for what takes long and is asked for by a press: training, measuring. It is not there before
+ * The worker of one panel, for what takes long and is requested by a press: training, measuring. It is not there before
  * the first message, so a page whose reader asks for nothing starts nothing.
  */
 export class Lab<ToLab, FromLab extends { readonly type: string }> {

@@ -33,7 +33,7 @@ export class Pipeline {
   readonly pictures = new Pictures(this.#log);
   readonly whole: FullLayer;
   readonly #preview: TemperaturePreview;
-  /** The trained model, once the reader has asked for one. */
+  /** The trained model, once the reader has loaded one. */
   model: ModelOfHeads | undefined;
   /** What panels compute with every frame. */
   readonly features: ReturnType<typeof makeFeatures>;
@@ -73,11 +73,12 @@ export class Pipeline {
   }
 
   #rows(heads: Heads, { mask, temperature }: LayerRequest, view: ViewRequest) {
-    const { head, other, query: row, told: at } = view;
+    const { head, other, query: row, described: at } = view;
     const query = this.#queryRow(heads, head, mask, temperature, row);
-    const told = at === row ? query : this.#toldRow(heads, head, mask, temperature, at);
-    const otherTold = other === null ? null : this.#otherRow(heads, other, mask, temperature, at);
-    return { query, told, otherTold };
+    const described = at === row ? query : this.#describedRow(heads, head, mask, temperature, at);
+    const otherDescribed =
+      other === null ? null : this.#otherRow(heads, other, mask, temperature, at);
+    return { query, described, otherDescribed };
   }
 
   /** What the panels on the screen compute, and their canvases. */
@@ -88,8 +89,8 @@ export class Pipeline {
       .filter(isComputed)
       .map((id) => {
         const { compute, pictures = {} } = this.features[id];
-        const asked = request[id];
-        const result = asked === null ? null : compute(asked, scene);
+        const own = request[id];
+        const result = own === null ? null : compute(own, scene);
         for (const [name, picture] of Object.entries(pictures)) {
           if (result) this.pictures.feature(pixels, name, { picture, result }, request);
         }
@@ -112,7 +113,7 @@ export class Pipeline {
     const returnLogits = scores ? { returnLogits: 'biased' as const } : {};
     const extras = { returnWeights: true, returnEntropy: true, ...returnLogits };
     const { weights, logits, entropy } = heads.list[head]!.all(layer, extras);
-    if (!weights || !entropy) throw new Error('the head left out what it was asked for');
+    if (!weights || !entropy) throw new Error('the head left out weights or entropy');
     return { weights: weights.data, scores: logits?.data ?? null, entropy: entropy.data };
   }
 
@@ -227,6 +228,6 @@ export class Pipeline {
   }
 
   readonly #queryRow = this.#rowStage('query row');
-  readonly #toldRow = this.#rowStage('told row');
+  readonly #describedRow = this.#rowStage('described row');
   readonly #otherRow = this.#rowStage('other row');
 }

@@ -24,14 +24,14 @@ export interface Frame extends PanelResults {
   readonly request: FrameRequest;
   readonly numHeads: number;
   readonly query: RowData | null;
-  readonly told: RowData | null;
+  readonly described: RowData | null;
   /** The same rows of the other head, while two heads are compared. */
-  readonly otherTold: RowData | null;
+  readonly otherDescribed: RowData | null;
   /** Size of the ends of the colour scale, when it is signed. */
   readonly range: number;
   /** Every so many rows of the map were computed; the last of each group stands for the others. */
   readonly step: number;
-  /** [T, T] of the shown head (less the other one), when asked for and not too large. */
+  /** [T, T] of the shown head (less the other one), when requested and not too large. */
   readonly matrix: Float32Array | null;
   readonly info: EngineInfo;
   /** The stages that had to run again for this frame; the others kept their results. */
@@ -49,7 +49,7 @@ export interface HeadNumbers {
   readonly distance: number;
   readonly first: number;
   readonly largest: number;
-  /** Effective rank of W_Q W_K^T; NaN where no projections are read, and where it was not asked for. */
+  /** Effective rank of W_Q W_K^T; NaN where no projections are read, and where it was not requested. */
   readonly rank: number;
 }
 
@@ -83,14 +83,14 @@ export interface Tensors {
   readonly wq: Float32Array;
   readonly wk: Float32Array;
   readonly bq: Float32Array;
-  /** Of each head that was asked for: [T, T], [T, T] and [T]. */
+  /** Of each head that was requested: [T, T], [T, T] and [T]. */
   readonly heads: readonly {
     readonly head: number;
     readonly weights: Float32Array;
     readonly scores: Float32Array;
     readonly entropy: Float32Array;
   }[];
-  /** [T, D_MODEL]; empty where only the heads that are shown were asked for. */
+  /** [T, D_MODEL]; empty where only the heads that are shown were requested. */
   readonly output: Float32Array;
 }
 

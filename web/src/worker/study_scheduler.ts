@@ -37,7 +37,7 @@ class Study<Question, Answer> {
     return value;
   }
 
-  /** After a failure: to begin again when it is asked again. */
+  /** After a failure: to begin again with the next request. */
   drop(): void {
     this.#work?.return(undefined);
     this.#question = this.#work = null;
@@ -57,10 +57,10 @@ export class StudyDesk {
     this.#studies = Object.fromEntries(studied) as Record<string, Study<unknown, unknown>>;
   }
 
-  /** What a request asked for, and what the frame has of it. */
-  ask(asked: Answers, results: Answers): void {
+  /** The contents of a request, and what the frame has of it. */
+  ask(requests: Answers, results: Answers): void {
     for (const [id, study] of Object.entries(this.#studies)) {
-      const request = asked[id] ?? null;
+      const request = requests[id] ?? null;
       const question = this.#features[id]?.study?.question;
       const result = results[id] ?? null;
       study.ask(request === null || !question ? null : question(request, result));

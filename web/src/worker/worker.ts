@@ -13,10 +13,10 @@ import type { Pixels } from '../domain/pixels';
 
 /** How long a piece of background work may keep the next frame waiting, in milliseconds. */
 const SLICE = 6;
-/** With many tokens background work begins when nothing was asked for this long. */
+/** With many tokens background work begins when no request came for this long. */
 const REST = 120;
 
-/** Studies begin, and go on, when nothing was asked for this long. */
+/** Studies begin, and go on, when no request came for this long. */
 const STUDY_REST = 40;
 
 let engine: { pipeline: Pipeline; background: Background; studies: StudyDesk } | undefined;
@@ -113,7 +113,7 @@ const backgroundListener: SlicesListener<Progress | undefined, undefined> = {
 
 // ---- effective ranks ----
 
-/** What finds them is fetched when they are asked for first. Undefined: it is not on its way. */
+/** What finds them is fetched with the first request for them. Undefined: it is not on its way. */
 let spectra: Promise<void> | undefined;
 
 async function fetchSpectra(background: Background): Promise<void> {
@@ -168,7 +168,7 @@ async function toModel(message: ToModel, of: NonNullable<typeof engine>): Promis
   } catch (error) {
     model = undefined; // it may be tried again
     const { message: words } = describeFailure(error);
-    // A load is preceded by what is asked of the model: one failure is told once.
+    // A load is preceded by requests to the model: one failure is reported once.
     if (message.kind === 'load') refuse({ code: 'load_failed', message: words });
     return;
   }
@@ -229,7 +229,7 @@ function receive(message: ToWorker): void {
   }
 }
 
-/** Too much to be told costs the reader a file, and not the engine with all that it holds. */
+/** Too much to be sent costs the reader a file, and not the engine with all that it holds. */
 function tell(request: FrameRequest, wanted: Wanted, background: Background): void {
   try {
     const tensors = background.tensors(request, wanted);

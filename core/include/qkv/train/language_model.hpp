@@ -177,7 +177,7 @@ class LanguageModelTrainer {
   /// by one pass there and back. Without `gradients` there is no pass back. The gradients of arrays stay those of the last step.
   ///
   /// Errors as forward(); kOutOfRange for a batch, row or token that is none, kUnsupported for a site that is none of these or that the
-  /// model lacks, kInvalidArgument for arrays in the memory of another, a site of a layer that is asked for twice. On error nothing is
+  /// model lacks, kInvalidArgument for arrays in the memory of another, a site of a layer that is requested twice. On error nothing is
   /// written.
   Status logit_gradients(const LogitArgs& args, Workspace& workspace, double& value) noexcept;
 

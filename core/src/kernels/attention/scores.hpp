@@ -259,7 +259,7 @@ inline BlockKind kind_for(const GroupArgs& args, const QueryBlock<Isa>& block, I
                                                              : BlockKind::kMixed;
 }
 
-/// The kind of the block at k0 in `range`, the keys of the block of queries. Asked for one block after
+/// The kind of the block at k0 in `range`, the keys of the block of queries. Called for one block after
 /// another from the first on.
 template <class Isa>
 inline BlockKind kind_at(const GroupArgs& args, QueryBlock<Isa>& block, KeyRange range,

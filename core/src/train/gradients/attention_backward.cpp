@@ -274,7 +274,7 @@ class Run {
   float* k_rows_;
   float* v_columns_;
   float* tiles_;
-  float* sinks_;  ///< [B, Hq] where they are asked for
+  float* sinks_;  ///< [B, Hq] where they are requested
   ThreadPool* pool_;
 };
 

@@ -19,7 +19,7 @@ struct LanguageModelTrainer::State {
   ModelSteps steps;
   Index batch = 0, tokens = 0;  ///< what the tape is recorded for
   AlignedBuffer first_types;    ///< of tokens without types: 0 for each
-  AlignedBuffer kept;  ///< gradients that logit_gradients() was asked for, until all are there
+  AlignedBuffer kept;  ///< the gradients requested of logit_gradients(), until all are there
 
   /// Records the tape for these extents, if it is of others. Refuses kernels for which frozen weights are not packed.
   Status record(const char* caller, const TrainKernels& kernels, Index rows, Index length) noexcept;

@@ -1,5 +1,5 @@
 // A file of a server that is kept in a cache as it is read: stretches that are there come from the cache, others from the server, and
-// each is kept once it has come as a whole. Which ones are there does not matter: what nobody asked for is not loaded.
+// each is kept once it has come as a whole. Which ones are there does not matter: what nobody requested is not loaded.
 
 import { throwIfAborted } from '../../arguments/signal.js';
 import { newBytes } from '../errors.js';
@@ -120,9 +120,9 @@ export class KeptSource implements CachedSource {
     this.#web.version = { size: size ?? Infinity, tag, modified };
   }
 
-  /** Asks the server for what is missing first, which also tells whether it has another file now. */
+  /** Requests what is missing first, which also shows whether the server has another file now. */
   async #compare(signal?: AbortSignal): Promise<void> {
-    // Whoever is writing it has asked.
+    // Whoever is writing it has compared.
     this.#unlock = await this.#shelf.lock(this.#key);
     if (!this.#unlock) return;
     let first = 0;

@@ -43,7 +43,7 @@ const [mostMasks, mostInside] = [64, 256];
 /** States that others are compared with, for how many bytes at most, and how many are enough. */
 const [mostFound, mostBytes, least] = [4, 32, 8];
 
-/** A map that forgets what was not asked for longest. */
+/** A map that drops what has not been read for longest. */
 class Recent<K, V> {
   readonly #most: number;
   readonly #values = new Map<K, V>();

@@ -32,7 +32,7 @@ export interface Place {
   readonly isEnd: boolean;
   /** The deepest that any of it needs to go to its end. */
   readonly reach: number;
-  /** By the class of a byte: where it leads, null for nowhere; undefined until it was asked for. */
+  /** By the class of a byte: where it leads, null for nowhere; undefined until it was computed. */
   readonly next: (Place | null | undefined)[];
 }
 

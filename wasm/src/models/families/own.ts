@@ -22,7 +22,7 @@ export function ownConfig(file: ModelFile): LanguageModelConfig {
   const value = ownField(file, 'config');
   const fields = Fields.of('config', value);
   sizesOf(fields, 'numLayers dModel numHeads');
-  // In these two it is looked for words before the engine is asked.
+  // These two must be words before the engine is called.
   for (const name of ['family', 'activation']) fields.text(name, '');
   for (const name of ['numKvHeads', 'dK']) if (fields.has(name)) fields.count(name);
   for (const name of ['vocabulary', 'maxLength']) fields.count(name);

@@ -46,7 +46,7 @@ function masksOf(rows: readonly BatchRow[], vocabulary: number): Int32Array | un
   return all;
 }
 
-/** The likeliest tokens of a row, as many as it asked for. */
+/** The likeliest tokens of a row, as many as its request says. */
 function topOf(
   call: Call,
   slots: TopSlots,

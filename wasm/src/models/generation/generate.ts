@@ -16,7 +16,7 @@ async function* tokens(
   request: GenerateRequest,
   ending: Ending,
 ): AsyncGenerator<Token, void, undefined> {
-  const { fn, signal, prompt, asked, session } = request;
+  const { fn, signal, prompt, sites, session } = request;
   const own = session ? undefined : ownSession(fn, state, request);
   const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
   const telling = new Telling(state, request);
@@ -32,7 +32,7 @@ async function* tokens(
   try {
     throwIfAborted(signal);
     // With readings, the token that chooses is alone in its pass, as those after it.
-    const left = asked.inspect || asked.read ? 1 : Infinity;
+    const left = sites.inspect || sites.read ? 1 : Infinity;
     let ids = await readPrompt(passes, prompt, left, breathe);
     for (;;) {
       const chosen = passes.choose(ids);

@@ -7,7 +7,7 @@ import { found } from '../../language/rows.js';
 import { Call } from '../../memory/call.js';
 import { editsIn } from '../edits.js';
 import type { ModelState } from '../model-state.js';
-import { PassSites, type SitesAsked } from '../pass-sites.js';
+import { PassSites, type SiteOptions } from '../pass-sites.js';
 import { choiceIn } from '../sampling-options.js';
 import { addressOf, keepOnly, makeRoom, readInto, roomIn, type SessionState } from '../session.js';
 import { Choices } from './choices.js';
@@ -70,7 +70,7 @@ export class Passes {
 
   /** Reads tokens. */
   read(ids: Int32Array): void {
-    const { ablate } = this.#request.asked.inspect ?? {};
+    const { ablate } = this.#request.sites.inspect ?? {};
     const { call, fields } = this.#begin(ids, ablate ? { inspect: { ablate } } : {});
     readInto(this.#request.fn, this.#session, ids, () => {
       call.run('forwardModel', fields());
@@ -80,7 +80,7 @@ export class Passes {
 
   /** Reads tokens, and chooses one that follows the last of them. */
   choose(ids: Int32Array): Chosen {
-    const { call, places, fields } = this.#begin(ids, this.#request.asked);
+    const { call, places, fields } = this.#begin(ids, this.#request.sites);
     const choice = choiceIn(call, this.#choices.next(this.#seen?.input));
     const slot = call.output('found', [4]);
     readInto(this.#request.fn, this.#session, ids, () => {
@@ -105,7 +105,7 @@ export class Passes {
     if (dropped > 0) this.#before = Math.max(kept, this.#before - dropped);
   }
 
-  #begin(ids: Int32Array, asked: SitesAsked) {
+  #begin(ids: Int32Array, sites: SiteOptions) {
     const { fn } = this.#request;
     const state = this.#state;
     const sessionState = this.#session;
@@ -115,7 +115,7 @@ export class Passes {
     const call = new Call(state.instance, fn);
     const size = { batch: 1, length, keys: sessionState.length + length };
     const edits = editsIn(this.#request.edits, this.#read, size);
-    const places = new PassSites(fn, call, asked, state.spec.config, { ...size, edits });
+    const places = new PassSites(fn, call, sites, state.spec.config, { ...size, edits });
     const fields = () => ({
       model: state.live(fn),
       session: addressOf(fn, sessionState),

@@ -45,7 +45,7 @@ export interface GenerateRequest extends Prompt {
   readonly again: () => Prompt;
   /** The length of the session when generate() was called. */
   readonly length: number;
-  /** As many tokens were asked for. */
+  /** As many tokens were requested. */
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
   readonly rules: ChoiceRules;
@@ -53,7 +53,7 @@ export interface GenerateRequest extends Prompt {
   readonly ends: readonly number[];
   readonly session: SessionState | undefined;
   /** What is read of each token that is chosen. */
-  readonly asked: Pick<GenerateOptions, 'inspect' | 'read'>;
+  readonly sites: Pick<GenerateOptions, 'inspect' | 'read'>;
   readonly edits: readonly SiteEdit[];
   readonly signal: AbortSignal | undefined;
 }
@@ -168,7 +168,7 @@ export function requestOf(
     sampling: samplingOf(fn, { seed: drawnSeed(), ...taken }),
     rules: choiceRulesOf(fn, state.spec, taken, ends),
     ends,
-    asked: { inspect: places.inspect, read: places.read },
+    sites: { inspect: places.inspect, read: places.read },
     edits: editsOf(fn, edit, config, { ...pass, isOpen: true }),
     ...{ stops, session: sessionState, length: sessionState?.length ?? 0, signal, maxTokens },
   };

@@ -26,7 +26,7 @@ const sitesOf = ['residual', 'attention', 'feedForward', 'z', 'neurons'] as cons
 /** Most tokens of a pass: enough to share the weights that it reads, and few enough for the page to stay awake. */
 const mostTokens = 512;
 
-/** What sweep() was asked for, checked. */
+/** The request of sweep(), checked. */
 interface Request {
   readonly clean: Int32Array;
   readonly corrupt: Int32Array;

@@ -5,7 +5,7 @@ import { pieceSize } from './source.js';
 
 /** A stream of bytes, whichever way it is read. */
 export interface ByteReader {
-  /** The next bytes, which hold until the next are asked for; undefined at the end. */
+  /** The next bytes, which hold until the next are requested; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
   /** Ends the stream. */
   cancel(): void;

@@ -1,4 +1,4 @@
-// From what a caller gives to a source of bytes, by the options of a load: how servers are asked, where their files are kept, and
+// From what a caller gives to a source of bytes, by the options of a load: how servers are called, where their files are kept, and
 // which SHA-256 files must have.
 
 import {
@@ -24,7 +24,7 @@ import { Requests } from './requests.js';
 import type { ByteSource } from './source.js';
 import { WebSource } from './web.js';
 
-/** What kind of object it is; none where it does not let itself be asked. */
+/** What kind of object it is; none where reading it throws. */
 function kindOf(value: unknown): string {
   try {
     return tagOf(value);

@@ -51,7 +51,7 @@ const unreadable = (name: string, error: unknown): Error =>
  */
 export function blobSource(name: string, blob: Blob): ByteSource {
   let reader: ByteReader | undefined;
-  /** What has come of the stream and was not asked for, and where that is. */
+  /** What has come of the stream and was not requested, and where that is. */
   let at = 0;
   let bytes: Uint8Array = new Uint8Array(0);
   const rest = (): void => {
@@ -103,7 +103,7 @@ class Windows {
     this.#size = size;
   }
 
-  /** The bytes [begin, end), or fewer of them; they hold until other ones are asked for. */
+  /** The bytes [begin, end), or fewer of them; they hold until other ones are requested. */
   async piece(begin: number, end: number): Promise<Uint8Array> {
     if (!this.#has(begin)) await this.#move(begin);
     return this.#bytes.subarray(begin - this.#begin, end - this.#begin);

@@ -1,4 +1,4 @@
-// How files are asked of servers: by whose fetch(), with which headers, and to which servers these go. A header of the caller's, such as
+// How files are requested from servers: by whose fetch(), with which headers, and to which servers these go. A header of the caller's, such as
 // one with a token, is for the server that was named, and not for another one to which that one redirects.
 
 import type { HubOptions, RequestHeaders } from '../../api/load-types.js';

@@ -15,7 +15,7 @@ export interface ByteSource {
   /** Infinity as long as nobody has said: before the first read, or where a server does not tell. */
   readonly size: number;
   /**
-   * The bytes [begin, end), to the last with Infinity, in pieces of at most `pieceSize`; a piece holds until the next is asked for. Whoever ends the
+   * The bytes [begin, end), to the last with Infinity, in pieces of at most `pieceSize`; a piece holds until the next is requested. Whoever ends the
    * iteration early may read on from there, and nothing is sent twice. One read at a time.
    *
    * @throws {@link QkvError} `invalid_argument` when the file ends before, `load_failed` when it cannot be read; the
@@ -23,7 +23,7 @@ export interface ByteSource {
    */
   read(begin: number, end: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /**
-   * Reads what must be read although nobody asked for it: the rest of a file whose SHA-256 is known, which is compared then, or of a
+   * Reads what must be read although nobody requested it: the rest of a file whose SHA-256 is known, which is compared then, or of a
    * stretch that is kept.
    *
    * @throws {@link QkvError} `load_failed` for another SHA-256, and what read() throws

@@ -1,6 +1,6 @@
 // Files of a server. Each request asks for all bytes from a place on, and what comes is read as long as it is of use: the
 // header of a file and all of its arrays are one request. A server that does not honour Range sends all of the file, and
-// what was skipped, or lies further back, it sends again. Where a connection breaks, the rest is asked for, as long as the file is
+// what was skipped, or lies further back, it sends again. Where a connection breaks, the rest is requested, as long as the file is
 // the same by what the server tells of it.
 
 import { QkvError } from '../../api/errors.js';
@@ -34,7 +34,7 @@ export class WebSource implements ByteSource {
   readonly #requests: Requests;
   #request = new AbortController();
   #reader: ByteReader | undefined;
-  /** Whether the server sends from any place; undefined before it was asked. */
+  /** Whether the server sends from any place; undefined before the first answer. */
   #hasRanges: boolean | undefined;
   /** The bytes that came last, and where in the file they begin. */
   #last: Uint8Array = new Uint8Array(0);
@@ -181,7 +181,7 @@ export class WebSource implements ByteSource {
     this.close();
     this.#request = new AbortController();
     const { signal } = this.#request;
-    // Of what the engine has itself, Node 20 drops the last byte when asked for a range.
+    // Of what the engine has itself, Node 20 drops the last byte when a range is requested.
     const isWhole = this.#hasRanges === false || /^(blob|data):/.test(this.#address);
     const headers: Record<string, string> = isWhole ? {} : { Range: `bytes=${at}-` };
     const validator = isWhole || at === 0 ? undefined : ifRange(this.#address, this.version);

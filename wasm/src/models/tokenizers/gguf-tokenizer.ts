@@ -176,7 +176,7 @@ function endsOf(fields: Fields, tokens: TextList): ReadonlySet<number> {
 /** Architectures that read a text to both sides. */
 const encoders: readonly unknown[] = ['bert', 'nomic-bert', 'jina-bert-v2', 'modern-bert'];
 
-/** What such models are asked besides: two texts, if there is one token before a text and one after it, and the mask. */
+/** What such models need besides: two texts, if there is one token before a text and one after it, and the mask. */
 function withPairs(parts: Parts, found: FoundTokenizer, isRoberta: boolean): FoundTokenizer {
   const { tokenizer } = found;
   if (!tokenizer?.encodeBare) return found;

@@ -71,7 +71,7 @@ export class Feeding<Given> {
     this.#last = this.#last.then(() => this.#give(step));
   }
 
-  /** The run is over: nothing is asked for or sent any more. */
+  /** The run is over: nothing is requested or sent any more. */
   end(): void {
     this.#isOver = true;
   }

@@ -70,7 +70,7 @@ export class Link {
   #starting: Starting | undefined;
   #ids = initId;
   /** Whether the worker has sent anything yet. */
-  #heard = false;
+  #answered = false;
   #failure: Failure | undefined;
 
   constructor(port: WorkerPort, { owned, name }: Origin, listener: LinkListener) {
@@ -103,7 +103,7 @@ export class Link {
   async start(init: InitOptions, timeout: number): Promise<Ready> {
     const late = (): void =>
       this.fail(
-        this.#heard
+        this.#answered
           ? `has started but not loaded the engine within ${timeout} ms`
           : `has not answered within ${timeout} ms`,
       );
@@ -209,7 +209,7 @@ export class Link {
 
   #receive(message: unknown): void {
     if (!isOurs(message) || ![this.#conversation, everyone].includes(message[key])) return;
-    this.#heard = true;
+    this.#answered = true;
     const reply = message as Reply;
     if ('unreadable' in reply) this.fail('could not read a message');
     // It may have begun to listen after init was sent.
@@ -223,12 +223,12 @@ export class Link {
 
   #onError(event: unknown): void {
     // A worker that the caller started may go on after an error.
-    if (!this.#owned && this.#heard) return;
+    if (!this.#owned && this.#answered) return;
     const { message, preventDefault } = event as Partial<ErrorEvent>;
     // The caller gets the error; the console need not show it as well.
     if (this.#owned) preventDefault?.call(event);
     const why = message ? ` (${message})` : '';
-    this.fail(this.#heard ? `has failed${why}` : `could not be loaded${why}`, event);
+    this.fail(this.#answered ? `has failed${why}` : `could not be loaded${why}`, event);
   }
 }
 

@@ -1,4 +1,4 @@
-// What stands here for a generation in a worker: its tokens, which are asked for one by one.
+// What stands here for a generation in a worker: its tokens, which are requested one by one.
 
 import type { FinishReason, Generation, Token, TokenOfAll } from '../../api/model-types.js';
 import type { AsyncSession } from '../../api/worker-types.js';

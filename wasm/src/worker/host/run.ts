@@ -9,7 +9,7 @@ import type { RunProgress } from '../protocol/messages.js';
 const ahead = 4;
 
 export interface RunRequest {
-  /** Used again and again; if there are none, they are asked for one by one. */
+  /** Used again and again; if there are none, they are requested one by one. */
   readonly batches?: readonly Batch[] | undefined;
   readonly steps: number;
   readonly every: number;
@@ -29,7 +29,7 @@ export class Run {
   /** Batches that have come; undefined says that there are no more. */
   readonly #come: (Batch | undefined)[] = [];
   readonly #firstStep: number;
-  #asked = 0;
+  #requested = 0;
   #made = 0;
   #last: StepResult | undefined;
   /** Of the steps since the last report. */
@@ -113,8 +113,8 @@ export class Run {
   /** Asks for the batches of steps to come. */
   #ask(): void {
     const { steps, onProgress } = this.#request;
-    for (; this.#asked < Math.min(steps, this.#made + ahead); this.#asked += 1) {
-      onProgress({ wants: this.#firstStep + this.#asked });
+    for (; this.#requested < Math.min(steps, this.#made + ahead); this.#requested += 1) {
+      onProgress({ wants: this.#firstStep + this.#requested });
     }
   }
 }

@@ -112,7 +112,7 @@ export class Training {
     }
   }
 
-  /** A batch that the run asked for. It may be over by now. */
+  /** A batch that the run requested. It may be over by now. */
   feed(batch: Batch | undefined): void {
     this.#run?.feed(batch);
   }

@@ -118,7 +118,7 @@ export function rebuild(
   const kept = leaf(value, path, depth);
   if (kept !== descend) return kept;
   if (Array.isArray(value)) {
-    // A copy keeps holes, and answers the same however often it is asked.
+    // A copy keeps holes, and has the same elements however often it is read.
     const copy = Array.prototype.slice.call(value) as unknown[];
     // Numbers are most of what arrays hold.
     return copy.some((element) => isRecord(element) || typeof element === 'function')

@@ -29,7 +29,7 @@ export const boundsFields = {
 };
 export type BoundsState = StateOf<typeof boundsFields>;
 
-/** What the frame worker is asked for. */
+/** What is requested of the frame worker. */
 export interface BoundsRequest {
   readonly heads: number;
   readonly seed: number;

@@ -39,7 +39,7 @@ class ExtrapolationPanel extends LitPanel {
   #running = false;
   #failure: Failure | null = null;
   readonly #lab = new Lab<ToExtrapolationLab, FromExtrapolationLab>('extrapolation', {
-    onMessage: ({ tested }) => this.#heard(tested),
+    onMessage: ({ tested }) => this.#receive(tested),
     onFailure: (failure) => this.#failed(failure),
   });
 
@@ -52,7 +52,7 @@ class ExtrapolationPanel extends LitPanel {
     const { seed, trained } = this.#settings;
     this.#settings = settingsOf(view.state);
     super.update(view);
-    // The reader asked for a run: it follows what the reader changes.
+    // The reader requested a run: it follows what the reader changes.
     const another = seed !== this.#settings.seed || trained !== this.#settings.trained;
     if (another && (this.#running || this.#tested)) this.#run();
   }
@@ -75,7 +75,7 @@ class ExtrapolationPanel extends LitPanel {
           })}>${t('extrapolation.other')}</button>
         ${button('primary run', t('extrapolation.run'), () => this.#run())}
       </div>
-      <p class="hint told" role="status">${this.#status()}</p>
+      <p class="hint described" role="status">${this.#status()}</p>
       ${tested && labOf(tested)}
       <p class="hint check-note">${tested && t('extrapolation.check', checkedOf(tested))}</p>
     </div>`;
@@ -89,7 +89,7 @@ class ExtrapolationPanel extends LitPanel {
     this.refresh();
   }
 
-  #heard(tested: Tested): void {
+  #receive(tested: Tested): void {
     const { seed, trained } = tested.settings;
     if (seed !== this.#settings.seed || trained !== this.#settings.trained) return; // of a run before
     this.#tested = tested;

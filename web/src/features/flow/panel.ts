@@ -68,7 +68,7 @@ class FlowPanel extends LitPanel {
           </div>
         </section>
       </div>
-      <p class="told flow-told" role="status">${toldOf(result, list.tokens, shift)}</p>
+      <p class="described flow-effect" role="status">${effectOf(result, list.tokens, shift)}</p>
       <p class="hint flow-fields" ?hidden=${state.source !== 'constructed'}>${t('flow.fields')}</p>
     </div>`;
   }
@@ -143,7 +143,7 @@ function missingKey({ state, list }: View): 'flow.loading' | 'flow.empty' | 'flo
 }
 
 /** What the change of x has done to the weights, in a sentence. */
-function toldOf(result: FlowResult, tokens: readonly string[], shift: number): string {
+function effectOf(result: FlowResult, tokens: readonly string[], shift: number): string {
   const { keys, query, part, was } = result;
   const change = { part, token: tokens[query] ?? '', was: four(was), now: four(was + shift) };
   if (shift === 0) return t('flow.unchanged', change);

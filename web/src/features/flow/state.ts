@@ -15,7 +15,7 @@ export const flowFields = {
 };
 export type FlowState = StateOf<typeof flowFields>;
 
-/** What the frame worker is asked for. */
+/** What is requested of the frame worker. */
 export interface FlowRequest {
   readonly part: number;
   readonly shift: number;

@@ -30,7 +30,7 @@ export const fragilityFields = {
 };
 export type FragilityState = StateOf<typeof fragilityFields>;
 
-/** What the frame worker is asked for. */
+/** What is requested of the frame worker. */
 export interface FragilityRequest {
   readonly scores: readonly number[];
   readonly shake: number;

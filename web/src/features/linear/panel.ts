@@ -42,8 +42,8 @@ class LinearPanel extends LitPanel {
   #result: LinearResult | null = null;
 
   protected inputs({ state, frame, engine, look }: View): readonly unknown[] {
-    const asked = JSON.stringify([linearRequest(state), linearSizes(state)]);
-    return [asked, frame?.linear, engine.kind, look];
+    const request = JSON.stringify([linearRequest(state), linearSizes(state)]);
+    return [request, frame?.linear, engine.kind, look];
   }
 
   protected render(view: View): TemplateResult {

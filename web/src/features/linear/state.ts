@@ -26,7 +26,7 @@ export const linearFields = {
 };
 export type LinearState = StateOf<typeof linearFields>;
 
-/** What the frame worker is asked for. */
+/** What is requested of the frame worker. */
 export interface LinearRequest {
   readonly sharpness: number;
   readonly window: number;

@@ -38,11 +38,11 @@ function hardSide(question: number): TemplateResult {
     return rowOf(reading, html`<span class="lookup-weight">${found ? '=' : '≠'}</span>`, found);
   });
   const answer = hardAnswer(question);
-  const told =
+  const sentence =
     answer === null
       ? t('lookup.none', { hour: hour(question) })
       : t('lookup.found', { answer: String(answer) });
-  return answerOf('hard', t('lookup.fits'), rows, told);
+  return answerOf('hard', t('lookup.fits'), rows, sentence);
 }
 
 function softSide(question: number, temperature: number): TemplateResult {
@@ -55,8 +55,8 @@ function softSide(question: number, temperature: number): TemplateResult {
       html`<span class="bar"><i .style=${width}></i></span><span class="lookup-weight">${four(weight)}</span>`,
     );
   });
-  const told = t('lookup.mix', { answer: digits(answer, 4) });
-  return answerOf('soft', t('lookup.weight'), rows, told);
+  const sentence = t('lookup.mix', { answer: digits(answer, 4) });
+  return answerOf('soft', t('lookup.weight'), rows, sentence);
 }
 
 /** A dictionary that answers with one entry or none, beside one that answers with a mix of all. */

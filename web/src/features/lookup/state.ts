@@ -3,13 +3,13 @@ import { clampTemperature } from '../../state/page';
 import { TEMPERATURES } from '../../domain/temperatures';
 
 const HOURS = [8, 18] as const;
-/** What is asked, and how soft the answer is, until the reader chooses: an hour without an entry. */
+/** The query, and how soft the answer is, until the reader chooses: an hour without an entry. */
 const FIRST = { question: 11, temperature: 1 } as const;
 
 const half = (value: number) => clamp(Math.round(value * 2) / 2, HOURS);
 
 export const lookupFields = {
-  /** The hour that is asked for; null: that of FIRST. */
+  /** The hour of the query; null: that of FIRST. */
   lookupQuestion: optionalNumber(number('uq', FIRST.question, HOURS, half)),
   /** The temperature of the soft look-up; null: that of FIRST. */
   lookupTemperature: optionalNumber(

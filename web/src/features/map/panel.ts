@@ -19,7 +19,7 @@ export class MapPanel extends CompositePanel {
   #view: View | null = null;
   /** The cells as the HTML has them, over the canvas until that is painted. */
   #firstPicture: Element | null = null;
-  /** The row that was told last. */
+  /** The row that was described last. */
   #row: number | null = null;
   parts: readonly (HeadsPart | PicturePart | ArcsPart)[] = [];
 
@@ -62,7 +62,7 @@ export class MapPanel extends CompositePanel {
     requestAnimationFrame(() => requestAnimationFrame(() => this.#removeFirstPicture(picture)));
   }
 
-  /** The cell whose numbers are told. */
+  /** The cell whose numbers are shown. */
   get shown(): ShownCell | null {
     return this.#picture.matrix.shown;
   }
@@ -98,7 +98,7 @@ export class MapPanel extends CompositePanel {
   /** Where no hand is, the row is that of the query, whichever the next request has. */
   #tellRow(): void {
     this.#row = this.#pointed;
-    this.dispatchEvent(new CustomEvent('row-told', { bubbles: true, detail: this.#row }));
+    this.dispatchEvent(new CustomEvent('row-described', { bubbles: true, detail: this.#row }));
   }
 
   #tellNumbers(view: View): void {

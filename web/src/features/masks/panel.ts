@@ -84,7 +84,7 @@ class GridPart extends MatrixPanel {
         ${legendScale(cividis, ['0', '0.5', '1'])}
         <span class="legend-masked"><span class="swatch"></span><span>${t('map.masked')}</span></span>
       </div>
-      <p class="told">${result && cell && describeMasked(result, cell)}</p>
+      <p class="described">${result && cell && describeMasked(result, cell)}</p>
       <p class="hint">${t('masks.brush')}</p>`;
   }
 

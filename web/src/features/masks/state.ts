@@ -14,7 +14,7 @@ export const masksFields = {
   maskPaint,
   /** The seed of the order the tokens are in; 0: as they are written. */
   maskShuffle: integer('mo', 0, [0, 999999]),
-  /** Whether the reader is asked to guess before it is said what the order changes. */
+  /** Whether the reader guesses before the panel says what the order changes. */
   masksAsk: flag('ma', false),
 };
 export type MasksState = StateOf<typeof masksFields>;

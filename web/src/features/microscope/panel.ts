@@ -29,11 +29,11 @@ const askOf = (state: View['state'], { name, tokenizer }: ModelInfo) =>
 /** Takes the loaded model apart on two prompts: what causes the answer, what gives how much to it, and what it is without a part. */
 class MicroscopePanel extends LitPanel {
   override readonly followsModel = true;
-  /** What the model that is there was asked last. */
-  #asked = '';
+  /** The last request to the model that is there. */
+  #requested = '';
   /** The model that was there last. */
   #model: number | null = null;
-  /** The cell of each map that is told. */
+  /** The cell of each map that is described. */
   readonly #shown = new Map<MapSite, Cell>();
   /** The edge that the selects show. */
   #edge: CutEdge = [0, 0, LAST, 0];
@@ -160,12 +160,12 @@ class MicroscopePanel extends LitPanel {
     this.querySelector<PassPart>('qkv-microscope-pass')?.update(view);
   }
 
-  /** A model that is there is asked once for each state. */
+  /** A model that is there gets one request for each state. */
   protected override rendered({ state, model: { info } }: View): void {
     const ask = info?.speaks ? askOf(state, info) : null;
     const key = ask ? JSON.stringify([info?.id, ask]) : '';
-    if (key === this.#asked) return;
-    this.#asked = key;
+    if (key === this.#requested) return;
+    this.#requested = key;
     if (ask) this.#tell({ kind: 'microscope', ask });
     this.#begin(state, info);
   }

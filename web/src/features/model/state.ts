@@ -75,7 +75,7 @@ export const modelFields = {
   modelFile: optional(fileName),
   /** Where a file of the reader's own is to be fetched; null: nowhere. */
   modelAddress: optional(address),
-  /** The token after which the next one is told; null: the last. */
+  /** The token after which the next one is shown; null: the last. */
   modelAt: optionalNumber(integer('lmat', 0, [0, 255])),
   /** How tokens are chosen. */
   modelTemperature: number('lmt', 0.8, TEMPERATURE, twoDigits(TEMPERATURE)),
@@ -87,7 +87,7 @@ export const modelFields = {
   /** Heads that are taken out. */
   modelOut: heads,
   modelOrder: choice('lmsort', 'layer', HEAD_ORDERS),
-  /** The token whose neighbours are told; null: the chosen one. */
+  /** The token whose neighbours are shown; null: the chosen one. */
   modelNear: optionalNumber(integer('lmn', 0, [0, 999999])),
   /** The head whose whole map is shown; null: the first. */
   modelHead: optional(head),

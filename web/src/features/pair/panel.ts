@@ -17,7 +17,7 @@ import { t } from './feature';
 import { madeStory } from './page/sentences';
 
 /** Numbers, and the view that had them. */
-interface Told {
+interface Shown {
   readonly pair: PairNumbers;
   readonly view: View;
 }
@@ -27,7 +27,7 @@ const pairOf = (view: View): PairNumbers | null => (isCurrent(view) ? view.frame
 /** Query and key of the sentence on their way to a score, a weight and the output. */
 class PairPanel extends LitPanel {
   /** The latest: it stays until there are numbers of the tokens on the page. */
-  #told: Told | null = null;
+  #shown: Shown | null = null;
 
   protected inputs(view: View): readonly unknown[] {
     const { frame, list, look, state } = view;
@@ -36,20 +36,20 @@ class PairPanel extends LitPanel {
 
   protected render(view: View): TemplateResult {
     const pair = pairOf(view);
-    if (pair) this.#told = { pair, view };
-    const told = this.#told;
+    if (pair) this.#shown = { pair, view };
+    const shown = this.#shown;
     const isEmpty = view.list.tokens.length === 0;
     const isWaiting = isEmpty || !view.frame?.pair;
     return html`<div class="card pair-card">
       <p class="hint pair-waiting" ?hidden=${!isWaiting}>${t(isEmpty ? 'pair.empty' : 'pair.loading')}</p>
-      <div class="pair-parts" ?hidden=${isWaiting}>${told && [this.#keys(told, view.state.pairKey), scoreOf(told), valueOf(told)]}</div>
-      <p class="hint pair-made">${told && originOf(told)}</p>
-      <p class="hint check-note pair-check">${told && checkOf(told)}</p>
+      <div class="pair-parts" ?hidden=${isWaiting}>${shown && [this.#keys(shown, view.state.pairKey), scoreOf(shown), valueOf(shown)]}</div>
+      <p class="hint pair-made">${shown && originOf(shown)}</p>
+      <p class="hint check-note pair-check">${shown && checkOf(shown)}</p>
     </div>`;
   }
 
   /** The keys, and what each of them adds to the output; `wanted` is chosen even before its numbers are there. */
-  #keys({ pair, view }: Told, wanted: number | null): TemplateResult {
+  #keys({ pair, view }: Shown, wanted: number | null): TemplateResult {
     const { shares, rest, output } = pair;
     const { tokens } = view.list;
     const parts = rest ? [...shares, rest] : shares;
@@ -93,20 +93,20 @@ function pictureOf(values: ArrayLike<number>, most: number): TemplateResult {
   return html`<svg viewBox="0 0 ${values.length} 2" aria-hidden="true" preserveAspectRatio="none"><path d=${up} class="up"/><path d=${down} class="down"/></svg>`;
 }
 
-const wordsOf = ({ pair: { query, key }, view: { list } }: Told) => ({
+const wordsOf = ({ pair: { query, key }, view: { list } }: Shown) => ({
   query: list.tokens[query] ?? '',
   key: list.tokens[key] ?? '',
 });
 
-function scoreOf(told: Told): TemplateResult {
-  const { q, k, products, scale } = told.pair;
+function scoreOf(shown: Shown): TemplateResult {
+  const { q, k, products, scale } = shown.pair;
   const isUsual = Math.abs(scale * Math.sqrt(q.length) - 1) < 1e-6;
   const heads = [head(role('q')), head(role('k')), head(t('pair.product'))];
   return html`<div class="pair-score">
-    <h3>${rich('pair.scoreTitle', wordsOf(told))}</h3>
+    <h3>${rich('pair.scoreTitle', wordsOf(shown))}</h3>
     <div class="formula" ?hidden=${!isUsual}>${formula(formulas.score, { width: String(q.length) })}</div>
     ${tableOf('score', heads, [q, k, products])}
-    ${stepsOf(told.pair, isUsual)}
+    ${stepsOf(shown.pair, isUsual)}
     <div class="formula">${formula(formulas.weight)}</div>
   </div>`;
 }
@@ -124,15 +124,15 @@ function stepsOf(pair: PairNumbers, isUsual: boolean): TemplateResult {
   return html`<dl class="pair-steps">${steps.map(([step, name, value]) => html`<div><dt data-step=${step}>${name}</dt><dd>${four(value)}</dd></div>`)}</dl>`;
 }
 
-function valueOf(told: Told): TemplateResult {
-  const { v, weight, output } = told.pair;
+function valueOf(shown: Shown): TemplateResult {
+  const { v, weight, output } = shown.pair;
   const heads = [
     head(role('v')),
     head(html`p·${role('v')}`),
     html`<th scope="col" class="role-o">${t('pair.output')}</th>`,
   ];
   return html`<div class="pair-value">
-    <h3>${rich('pair.valueTitle', wordsOf(told))}</h3>
+    <h3>${rich('pair.valueTitle', wordsOf(shown))}</h3>
     <div class="formula">${formula(formulas.output)}</div>
     ${tableOf('value', heads, [v, Array.from(v, (value) => weight * value), output])}
   </div>`;
@@ -157,14 +157,14 @@ function tableOf(
 }
 
 /** Which head it is, and what its components are. */
-function originOf({ view: { state, heads, frame } }: Told): string {
+function originOf({ view: { state, heads, frame } }: Shown): string {
   const at = frame?.request.view.head ?? 0;
   const from = { head: headName(heads, at), source: provenance(state.source, state.seed) };
   return sentences(t('pair.from', from), madeStory(state, at));
 }
 
 /** What was computed by whom, and how far off it is. */
-function checkOf({ pair: { sums, error }, view: { state } }: Told): string {
+function checkOf({ pair: { sums, error }, view: { state } }: Shown): string {
   const numbers = { sum: sums.score, ...error };
   const written = Object.entries(numbers).map(([name, value]) => [name, digits(value, 2)]);
   // The others have no projections that could be computed again.

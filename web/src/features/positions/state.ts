@@ -21,7 +21,7 @@ export const positionsFields = {
   /** Where a query and a key are turned to. */
   rotaryQ: integer('pm', 12, ROTATIONS),
   rotaryK: integer('pn', 5, ROTATIONS),
-  /** Whether the reader is asked to guess before the rotated scores are shown. */
+  /** Whether the reader guesses before the rotated scores are shown. */
   positionsAsk: flag('pa', false),
   /** Of the scheme's random numbers; null: that of the page. */
   positionsSeed: optionalNumber(integer('psd', 0, [0, 999999])),

@@ -21,7 +21,7 @@ import { HEADS, KINDS, SEEDS, STEPS, TRAINED_KB } from './shared/model_configs';
 import { isMeasuring, NOTHING, recall, type LatestNews } from './page/latest_news';
 import type { News, Order } from './shared/protocol';
 import { saidRows } from './page/spoken_rows';
-import { LONGEST_ASKED, readSource, TOKENS } from './shared/task';
+import { LONGEST_TESTED, readSource, TOKENS } from './shared/task';
 import { LAYER_HEADS, WIDTH } from './shared/timing_settings';
 import { entryOf, modelTable } from './page/model_table';
 import { t } from './feature';
@@ -42,14 +42,14 @@ const press = (name: string, words: string, act: () => void, disabled = false) =
 class RecurrencePanel extends LitPanel {
   #state: State | null = null;
   #known: LatestNews = NOTHING;
-  /** What was asked for and has not been answered yet. */
+  /** What was requested and has not been answered yet. */
   #waiting: 'begin' | 'load' | null = null;
   /** Whether the worker is still to say that it has begun with other models: until then it tells of those of before. */
   #isStale = false;
   #failure: Failure | null = null;
   #source = '';
   #drawing = false;
-  /** What a live region has been told last. */
+  /** What a live region has read out last. */
   #said = '';
   #maps: readonly (readonly [Mapped, PaintedMatrix])[] = [];
   /** What they were last given. */
@@ -248,7 +248,7 @@ class RecurrencePanel extends LitPanel {
       <div class="tools-row recurrence-tools" data-control>
         <div class="control recurrence-source">
           <label for="recurrence-source">${t('recurrence.source')}</label>
-          <input id="recurrence-source" class="text-box" type="text" inputmode="numeric" autocomplete="off" spellcheck="false" maxlength=${LONGEST_ASKED}
+          <input id="recurrence-source" class="text-box" type="text" inputmode="numeric" autocomplete="off" spellcheck="false" maxlength=${LONGEST_TESTED}
             @input=${withValue(take)} ${typed}>
         </div>
         ${press('draw', t('recurrence.draw'), () => this.#drawDigits())}

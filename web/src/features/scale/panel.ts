@@ -52,8 +52,8 @@ class ScalePanel extends LitPanel {
   /** The latest: a new sample takes a moment, and until it is there the one before it stays. */
   #shown: Shown | null = null;
   #language: State['language'] | null = null;
-  /** What a live region has been told: the sample, and whether it is divided; and its words. */
-  #told = '';
+  /** What a live region has read out: the sample, and whether it is divided; and its words. */
+  #described = '';
   #said = '';
   /** What the reader guessed of the entropies, and of which sample. */
   #guess: { way: string; sample: number } | null = null;
@@ -109,12 +109,12 @@ class ScalePanel extends LitPanel {
     this.find('qkv-guess', Guess).focusFirst();
   };
 
-  #ask({ sample, results, complete }: WidthStudy, asked: boolean): void {
+  #ask({ sample, results, complete }: WidthStudy, isGuessing: boolean): void {
     const guess = this.find('qkv-guess', Guess);
     const [from, to] = RANGE;
     const choices = WAYS.map((value) => ({ value, label: t(`scale.${value}`) }));
-    guess.ask(asked ? t('scale.question', { from, to }) : null, choices);
-    if (asked || this.#guess?.sample !== sample) this.#guess = null;
+    guess.ask(isGuessing ? t('scale.question', { from, to }) : null, choices);
+    if (isGuessing || this.#guess?.sample !== sample) this.#guess = null;
     const isKnown = this.#guess && complete;
     guess.tell(isKnown ? outcomeOf(this.#guess?.way ?? '', results) : '');
   }
@@ -123,9 +123,9 @@ class ScalePanel extends LitPanel {
   #say({ sample, divided, language }: State, result: WidthResult): void {
     const what = `${sample} ${divided}`;
     if (this.#language !== language) this.#said = '';
-    if (this.#told !== '' && what !== this.#told) this.#said = spoken(result, divided);
+    if (this.#described !== '' && what !== this.#described) this.#said = spoken(result, divided);
     this.#language = language;
-    this.#told = what;
+    this.#described = what;
   }
 
   override figure({ state, studies }: View): Promise<Figure | null> {
@@ -154,7 +154,7 @@ function outcomeOf(way: string, results: readonly WidthResult[]): string {
     scaledFrom: digits(first.scaled.entropy, 3),
     scaledTo: digits(last.scaled.entropy, 3),
   });
-  return t('guess.told', { verdict: t(right ? 'guess.right' : 'guess.other'), answer });
+  return t('guess.outcome', { verdict: t(right ? 'guess.right' : 'guess.other'), answer });
 }
 
 function checkText({ error, results }: WidthStudy): string {

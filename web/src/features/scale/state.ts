@@ -8,7 +8,7 @@ export const scaleFields = {
   divided: flag('div', false),
   /** Which sample is drawn. */
   sample: integer('draw', 1, [1, 9999]),
-  /** Whether the reader is asked to guess before the entropies are shown. */
+  /** Whether the reader guesses before the entropies are shown. */
   scaleAsk: flag('da', false),
 };
 export type ScaleState = StateOf<typeof scaleFields>;

@@ -37,7 +37,7 @@ export const simplexFields = {
 };
 export type SimplexState = StateOf<typeof simplexFields>;
 
-/** What the frame worker is asked for: the weights that softmax gives to these scores. */
+/** What is requested of the frame worker: the weights that softmax gives to these scores. */
 export interface SimplexRequest {
   readonly scores: readonly number[];
   readonly temperature: number;

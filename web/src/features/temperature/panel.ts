@@ -108,43 +108,43 @@ class TemperaturePanel extends LitPanel {
             ${radios('lab-scores', ofScores, scores, (chosen) => this.change({ scores: chosen }))}</fieldset>
         </div>
         <p class="placeholder" role="status" ?hidden=${missing === null}>${missing ? t(missing) : ''}</p>
-        <div class="lab" ?hidden=${missing !== null}>${shown && this.#lab(shown, isAsked(shown, curves), view.look)}</div>
+        <div class="lab" ?hidden=${missing !== null}>${shown && this.#lab(shown, guessesFirst(shown, curves), view.look)}</div>
         <p class="hint check-note" ?hidden=${missing !== null}>${shown && checkText(shown)}</p>
       </div>
       <div class="card"><qkv-jacobian></qkv-jacobian></div>
       <div class="card"><qkv-gain></qkv-gain></div>`;
   }
 
-  #lab(shown: Shown, asked: boolean, look: number): TemplateResult {
+  #lab(shown: Shown, isGuessing: boolean, look: number): TemplateResult {
     const { frame, point } = shown;
     const histogram = guard([point.of.id, look], () => drawn(histogramOf(shown)));
     return html`
       <div class="lab-main">
         <p class="lab-row">${rich(...rowWords(frame, point))}</p>
         <qkv-guess @guessed=${this.#guessed}></qkv-guess>
-        ${this.#curves(shown, asked, look)}
-        <ul class="plot-key" ?hidden=${asked}>${CURVES.map((mark) => keyEntry(`plot-${mark}`, t(`key.${mark}`)))}</ul>
+        ${this.#curves(shown, isGuessing, look)}
+        <ul class="plot-key" ?hidden=${isGuessing}>${CURVES.map((mark) => keyEntry(`plot-${mark}`, t(`key.${mark}`)))}</ul>
         <p class="hint drag-hint" data-control>${t('temperature.drag')}</p>
       </div>
       <div class="lab-side">
-        <p class="verdict" data-verdict=${point.verdict} ?hidden=${asked}>${rich(...verdictWords(point))}</p>
+        <p class="verdict" data-verdict=${point.verdict} ?hidden=${isGuessing}>${rich(...verdictWords(point))}</p>
         ${numberList(numbersOf(point), (name) => t(`temperature.${name}`))}
         <div class="plot-stage scores" ${histogram}></div>
-        <p class="hint gradient-story" ?hidden=${asked}>${gradientStory(point)}</p>
-        <button type="button" class="button again" ?hidden=${asked || isDull(point)} @click=${this.#again}>${t('guess.again')}</button>
+        <p class="hint gradient-story" ?hidden=${isGuessing}>${gradientStory(point)}</p>
+        <button type="button" class="button again" ?hidden=${isGuessing || isDull(point)} @click=${this.#again}>${t('guess.again')}</button>
       </div>`;
   }
 
-  #curves(shown: Shown, asked: boolean, look: number): TemplateResult {
+  #curves(shown: Shown, isGuessing: boolean, look: number): TemplateResult {
     const { point } = shown;
     const { temperature, entropy } = point;
     const places = placesOf(this.#width);
     const [least, most] = LIMITS.temperature;
     const top = entropyScale(places, point.of.scores.length)(entropy);
     return html`<div class="plot-stage curves" ${ref(this.#staged)}>
-      <div class="drawing">${this.#width > 0 ? drawingOf(shown, asked, places, look) : nothing}</div>
+      <div class="drawing">${this.#width > 0 ? drawingOf(shown, isGuessing, places, look) : nothing}</div>
       <div class="plot-handle" role="slider" tabindex="0" data-control aria-label=${t('controls.temperature')}
-        aria-valuemin=${least} aria-valuemax=${most} aria-valuenow=${temperature} aria-valuetext=${spoken(point, !asked)}
+        aria-valuemin=${least} aria-valuemax=${most} aria-valuenow=${temperature} aria-valuetext=${spoken(point, !isGuessing)}
         .style=${`left: ${places.x(temperature)}px; top: ${top}px`} ${ref(this.#handled)}></div>
     </div>`;
   }
@@ -152,11 +152,11 @@ class TemperaturePanel extends LitPanel {
   protected override rendered({ state }: View): void {
     const shown = this.#shown;
     if (!shown) return;
-    const asked = isAsked(shown, state.curves);
+    const isGuessing = guessesFirst(shown, state.curves);
     const guess = this.find('qkv-guess', Guess);
     const choices = WAYS.map((value) => ({ value, label: t(`guess.${value}`) }));
-    guess.ask(asked ? question(shown.point) : null, choices);
-    if (asked || this.#guess?.of.point.of.id !== shown.point.of.id) this.#guess = null;
+    guess.ask(isGuessing ? question(shown.point) : null, choices);
+    if (isGuessing || this.#guess?.of.point.of.id !== shown.point.of.id) this.#guess = null;
     guess.tell(this.#guess ? answer(this.#guess.of, this.#guess.way) : '', false);
   }
 
@@ -199,7 +199,7 @@ function missingKey({ state, list, engine }: View, shown: Shown | null): Key | n
 const isDull = ({ verdict }: TemperaturePoint) => verdict === 'single' || verdict === 'equal';
 
 /** Whether the reader is to guess before the curves are shown. */
-const isAsked = ({ point }: Shown, curves: boolean) => !curves && !isDull(point);
+const guessesFirst = ({ point }: Shown, curves: boolean) => !curves && !isDull(point);
 
 /** What stands in formulas. */
 const liveOf = ({ of: { scores, cumulants, critical }, temperature }: TemperaturePoint) => ({
@@ -221,14 +221,19 @@ function checkText({ study: { temperatures, error }, point }: Shown): string {
 }
 
 /** While the dot is dragged only the dot is drawn: the curves stay as they are. */
-function drawingOf(shown: Shown, asked: boolean, places: Places, look: number): TemplateResult {
+function drawingOf(
+  shown: Shown,
+  isGuessing: boolean,
+  places: Places,
+  look: number,
+): TemplateResult {
   const { point, study } = shown;
   const { width, height } = places;
-  const known = asked ? null : study;
-  const curves = guard([point.of.id, asked, width, look], () =>
+  const known = isGuessing ? null : study;
+  const curves = guard([point.of.id, isGuessing, width, look], () =>
     unsafeSVG(drawCurves(pagePen, places, point.of, known)),
   );
-  const label = asked ? spoken(point, false) : describe(shown);
+  const label = isGuessing ? spoken(point, false) : describe(shown);
   return html`<svg xmlns="http://www.w3.org/2000/svg" class="plot" width=${width} height=${height} viewBox="0 0 ${width} ${height}" role="img" aria-label=${label}>
     ${curves}<g class="here">${unsafeSVG(drawHere(pagePen, places, known, point))}</g></svg>`;
 }

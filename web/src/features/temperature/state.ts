@@ -6,7 +6,7 @@ const GAINS = [0.25, 4] as const;
 export const clampGain = (value: number) => clamp(significant(value, 3), GAINS);
 
 export const temperatureFields = {
-  /** Whether the curves are shown, or the reader is asked to guess first. */
+  /** Whether the curves are shown, or the reader guesses first. */
   curves: flag('curves', true),
   /** Which scores are shown at all temperatures. */
   scores: choice('ts', 'random', LAB_SCORES),

@@ -21,7 +21,7 @@ export interface MatrixModel {
   readonly name: string;
   /** Another number when theme, language or resolution changed. */
   readonly look: number;
-  /** What is told when nothing is pointed at, pinned or moved to. */
+  /** What is described when nothing is pointed at, pinned or moved to. */
   readonly home: Cell;
   readonly bracket: readonly [first: number, end: number] | null;
   /** Another row that belongs to the shown one and gets a line around it. */
@@ -69,7 +69,7 @@ export class MatrixView extends HTMLElement {
   /** Where cells are painted a click or Enter does not pin: brush.ts says what they do. */
   paintable = false;
   #labelsDrawn: readonly unknown[] = [];
-  /** Told by the observer: asking the element would make the browser lay out the page. */
+  /** From the observer: reading it from the element would make the browser lay out the page. */
   #width = 0;
   readonly #resize = new ResizeObserver(([entry]) => {
     const width = Math.round(entry?.contentRect.width ?? 0);
@@ -113,7 +113,7 @@ export class MatrixView extends HTMLElement {
     if (this.#unsaid && this.#isKnown(this.#unsaid)) this.#say();
   }
 
-  /** The cell whose numbers are told. */
+  /** The cell whose numbers are shown. */
   get shown(): ShownCell | null {
     if (!this.#model) return null;
     const cell = this.pointed ?? this.#model.home;

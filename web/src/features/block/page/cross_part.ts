@@ -48,7 +48,7 @@ export class CrossPart extends MatrixPanel {
       ${this.matrix}
       <div class="legend" ?hidden=${isEmpty}>
         ${legendScale(cividis, ['0', '0.5', '1'])}
-        <p class="told">${cross && cell && describe(cross, cell)}</p>
+        <p class="described">${cross && cell && describe(cross, cell)}</p>
       </div>
       </div>`;
   }

@@ -41,13 +41,13 @@ export class DatesPart extends LitPanel {
   #step = 0;
   /** Of the held-out dates; null before training has ended. */
   #right: number | null = null;
-  #asked = '';
+  #requested = '';
   #reading: DateReading | null = null;
   #failure: Failure | null = null;
   #maps: readonly PaintedMatrix[] = [];
   #painted: readonly unknown[] = [];
   readonly #lab = new Lab<ToDatesLab, FromDatesLab>('block', {
-    onMessage: (message) => this.#heard(message),
+    onMessage: (message) => this.#receive(message),
     onFailure: (failure) => this.#end(failure),
   });
 
@@ -75,7 +75,7 @@ export class DatesPart extends LitPanel {
 
   #end(failure: Failure | null): void {
     this.#lab.stop();
-    [this.#step, this.#right, this.#asked, this.#reading] = [0, null, '', null];
+    [this.#step, this.#right, this.#requested, this.#reading] = [0, null, '', null];
     this.#failure = failure;
     if (failure) this.refresh();
   }
@@ -83,12 +83,12 @@ export class DatesPart extends LitPanel {
   /** What is trained reads what the box has, once. */
   #ask(): void {
     const tokens = tokensOf(this.#text, this.#language);
-    if (this.#right === null || !tokens || this.#asked === this.#text) return;
-    this.#asked = this.#text;
+    if (this.#right === null || !tokens || this.#requested === this.#text) return;
+    this.#requested = this.#text;
     this.#lab.send({ type: 'read', tokens });
   }
 
-  #heard(message: FromDatesLab): void {
+  #receive(message: FromDatesLab): void {
     if (message.type === 'training') this.#step = message.step;
     else if (message.type === 'reading') this.#reading = message.reading;
     else {
@@ -117,7 +117,7 @@ export class DatesPart extends LitPanel {
         (head) => html`<div>
           <p class="axes">${t('block.dates.axes', { head: head + 1 })}</p>
           <qkv-matrix></qkv-matrix>
-          <p class="told">${reading && this.#told(reading, head)}</p></div>`,
+          <p class="described">${reading && this.#describe(reading, head)}</p></div>`,
       )}</div>
 `;
   }
@@ -150,7 +150,7 @@ export class DatesPart extends LitPanel {
     return html`<p class="dates-shares">${t('block.dates.shares', shares)}</p>`;
   }
 
-  #told(reading: DateReading, head: number): string {
+  #describe(reading: DateReading, head: number): string {
     const matrix = this.querySelectorAll<MatrixView>('.dates-maps qkv-matrix')[head];
     const model = mapOf(reading, head, [this.#language, this.#look]);
     return model.describe(matrix?.shown ?? model.home);

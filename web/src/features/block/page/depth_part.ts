@@ -51,14 +51,14 @@ export class DepthPart extends LitPanel {
   result: DepthResult | null = null;
   /** Null: nothing can be computed in this state. */
   #request: DepthRequest | null = null;
-  /** What the state asks for, and what the worker was asked for, as texts; empty: nothing. */
+  /** What the state needs, and what was requested of the worker, as texts; empty: nothing. */
   #wanted = '';
-  #asked = '';
+  #requested = '';
   #done = 0;
   #failure: Failure | null = null;
   #timer = 0;
   readonly #lab = new Lab<ToDepthLab, FromDepthLab>('block', {
-    onMessage: (message) => this.#heard(message),
+    onMessage: (message) => this.#receive(message),
     onFailure: (failure) => this.#failed(failure),
   });
 
@@ -70,9 +70,9 @@ export class DepthPart extends LitPanel {
     super.update(view);
     // Written every time, as a lesson that locks the button leaves it as it found it.
     this.find('.block-run', HTMLButtonElement).disabled = !this.#request;
-    if (this.#wanted === before || this.#wanted === this.#asked) return;
-    // The reader asked for the curves: they follow what the reader changes.
-    if (this.#asked === '' || !this.#request) return;
+    if (this.#wanted === before || this.#wanted === this.#requested) return;
+    // The reader requested the curves: they follow what the reader changes.
+    if (this.#requested === '' || !this.#request) return;
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => this.#run(), REST);
   }
@@ -112,14 +112,14 @@ export class DepthPart extends LitPanel {
 
   #run(): void {
     if (!this.#request) return;
-    this.#asked = this.#wanted;
+    this.#requested = this.#wanted;
     this.#done = 0;
     this.#failure = null;
     this.#lab.send({ type: 'run', request: this.#request });
     this.refresh();
   }
 
-  #heard(message: FromDepthLab): void {
+  #receive(message: FromDepthLab): void {
     if (message.type === 'progress') this.#done = message.done;
     else {
       this.#done = 1;
@@ -130,13 +130,13 @@ export class DepthPart extends LitPanel {
 
   #failed(failure: Failure): void {
     this.#failure = failure;
-    this.#asked = '';
+    this.#requested = '';
     this.refresh();
   }
 
   #status(): string {
     if (this.#failure) return t('block.failed', { reason: reasonOf(this.#failure) });
-    if (this.#asked === '') return '';
+    if (this.#requested === '') return '';
     if (this.#done < 1) return t('block.running', { part: Math.round(100 * this.#done) });
     return '';
   }

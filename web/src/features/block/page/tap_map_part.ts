@@ -73,7 +73,7 @@ function legendOf(block: BlockView | null, cell: Cell | null): TemplateResult {
   const mark = legendMark(isOfWeights ? value : (value / range + 1) / 2);
   return html`<div class="legend" ?hidden=${!block}>
     ${legendScale(ramp, ticks, mark)}
-    <p class="told">${block && cell && describe(block, cell)}</p>
+    <p class="described">${block && cell && describe(block, cell)}</p>
   </div>`;
 }
 

@@ -96,8 +96,8 @@ function attend(qkv: Qkv, weights: Weights, x: NdArray, { head, attention }: Blo
   const { numHeads, inner, wq, wk, wv, wo, bq } = weights;
   const q = qkv.linear(x, wq, { bias: bq });
   const [k, v] = [qkv.linear(x, wk), qkv.linear(x, wv)];
-  const asked = { numHeads, ...attention, returnWeights: true as const };
-  const { output: concat, weights: all } = qkv.attention(q, k, v, asked);
+  const options = { numHeads, ...attention, returnWeights: true as const };
+  const { output: concat, weights: all } = qkv.attention(q, k, v, options);
   const count = x.shape[0]!;
   const shown = all.data.slice(head * count ** 2, (head + 1) * count ** 2);
   const width = inner / numHeads;

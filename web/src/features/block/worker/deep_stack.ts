@@ -74,8 +74,8 @@ class Block {
     const norm = (of: NdArray) => normed(qkv, type, of);
     const read = pre ? norm(x) : x;
     const [q, k, v] = [qkv.linear(read, wq), qkv.linear(read, wk), qkv.linear(read, wv)];
-    const asked = { numHeads: STACK_HEADS, ...attention };
-    const attended = qkv.attention(q, k, v, { ...asked, returnLse: true as const });
+    const options = { numHeads: STACK_HEADS, ...attention };
+    const attended = qkv.attention(q, k, v, { ...options, returnLse: true as const });
     const sum1 = added(x, qkv.linear(attended.output, wo));
     const middle = pre ? sum1 : norm(sum1);
     const inside = pre ? norm(middle) : middle;
@@ -83,7 +83,7 @@ class Block {
     const hidden = qkv.gelu(before);
     const sum2 = added(middle, qkv.linear(hidden, w2));
     const output = pre ? sum2 : norm(sum2);
-    return { x, read, q, k, v, asked, attended, sum1, inside, before, hidden, sum2, output };
+    return { x, read, q, k, v, options, attended, sum1, inside, before, hidden, sum2, output };
   }
 
   /** The gradient with respect to what forward() last read. */
@@ -114,10 +114,10 @@ class Block {
   }
 
   #attentionBackward(dOutput: NdArray, saved: ReturnType<Block['run']>): NdArray {
-    const { q, k, v, asked, attended, read } = saved;
+    const { q, k, v, options, attended, read } = saved;
     const { wq, wk, wv, wo } = this.#weights;
     const dConcat = this.#qkv.linearBackward(dOutput, attended.output, wo).dx;
-    const { dq, dk, dv } = this.#qkv.attentionBackward(dConcat, q, k, v, attended, asked);
+    const { dq, dk, dv } = this.#qkv.attentionBackward(dConcat, q, k, v, attended, options);
     const back = (d: NdArray, w: NdArray) => this.#qkv.linearBackward(d, read, w).dx;
     return added(added(back(dq, wq), back(dk, wk)), back(dv, wv));
   }

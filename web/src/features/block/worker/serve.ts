@@ -13,7 +13,7 @@ function reply(message: FromDepthLab | LabFailed): void {
   self.postMessage(message);
 }
 
-/** Each part of the panel has a worker of its own, which is asked for one of the two. */
+/** Each part of the panel has a worker of its own, which computes one of the two. */
 export function serve(): (message: ToDepthLab | ToDatesLab) => void {
   const engine = trainEngine();
   const depth = depthLab(engine);
@@ -22,12 +22,12 @@ export function serve(): (message: ToDepthLab | ToDatesLab) => void {
 }
 
 function depthLab(engine: ReturnType<typeof trainEngine>): (message: ToDepthLab) => void {
-  let asked = 0;
+  let latest = 0;
   return ({ request }) => {
-    const number = ++asked;
+    const number = ++latest;
     engine.then(
       (qkv) => {
-        if (number !== asked) return;
+        if (number !== latest) return;
         job?.end();
         job = new Slices(depthStudy(qkv, request), SLICE, {
           onSlice: (done) => reply({ type: 'progress', done }),

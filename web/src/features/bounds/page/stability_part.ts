@@ -43,8 +43,8 @@ export class StabilityPart extends LitPanel {
   #found: Stability | null = null;
 
   protected inputs({ state, frame, look }: View): readonly unknown[] {
-    const asked = JSON.stringify(boundsRequest(state).norms);
-    return [asked, boundsRowsOf(state), frame?.bounds?.stability, look];
+    const request = JSON.stringify(boundsRequest(state).norms);
+    return [request, boundsRowsOf(state), frame?.bounds?.stability, look];
   }
 
   protected render({ state, frame }: View): TemplateResult {

@@ -39,7 +39,7 @@ export class BenchPart extends LitPanel {
   #own = '';
   #ownDifference = NaN;
   readonly #lab = new Lab<ToBenchLab, FromBenchLab>('cost', {
-    onMessage: (message) => this.#heard(message),
+    onMessage: (message) => this.#receive(message),
     onFailure: (failure) => this.#failed(failure),
   });
 
@@ -114,7 +114,7 @@ export class BenchPart extends LitPanel {
     if (hadFocus) this.find('.bench-run', HTMLElement).focus();
   }
 
-  #heard(message: FromBenchLab): void {
+  #receive(message: FromBenchLab): void {
     if (message.type === 'news') {
       this.#news = message.news;
       this.refresh();

@@ -18,7 +18,7 @@ type Positions = (typeof POSITIONS)[number];
 const [BATCH, TEST_ROWS, TEST_SEED] = [8, 8, 20_017];
 const WIDTH = 32;
 
-/** Random tokens; each is asked for the one before it, the first for nothing. */
+/** Random tokens; the answer at each is the one before it, at the first there is none. */
 export function rowsOf(random: Dice, batch: number, length: number): LanguageBatch {
   const ids = Int32Array.from({ length: batch * length }, () => random.below(VOCABULARY));
   const targets = ids.map((_, i) => (i % length === 0 ? -1 : ids[i - 1]!));
@@ -32,14 +32,14 @@ const likeliest = (logits: Float32Array, at: number): number =>
 /** The share of right answers in each block of positions. */
 function accuracyOf(model: TrainedModel, { ids, targets, batch }: LanguageBatch): number[] {
   const { logits } = model.forward(ids, { batch });
-  const [right, asked] = [0, 1].map(() => new Array<number>(TESTED / BLOCK).fill(0));
+  const [right, tested] = [0, 1].map(() => new Array<number>(TESTED / BLOCK).fill(0));
   for (let i = 0; i < ids.length; i++) {
     const block = Math.floor((i % TESTED) / BLOCK);
     if (targets[i] === -1) continue;
-    asked![block]! += 1;
+    tested![block]! += 1;
     if (likeliest(logits.data, i) === targets[i]) right![block]! += 1;
   }
-  return right!.map((count, block) => count / asked![block]!);
+  return right!.map((count, block) => count / tested![block]!);
 }
 
 /** Does `work` while all positions from `trained` on have the row of the one before it. */

@@ -20,7 +20,7 @@ export interface FragilityResult extends FragilityRequest {
   readonly flips: number;
   /** At each temperature of CURVE. */
   readonly curve: readonly Changes[];
-  /** At the temperature that was asked for. */
+  /** At the temperature of the request. */
   readonly here: Changes;
   /** Its shake with the largest change: scores and weights after it. */
   readonly worst: { readonly scores: Float32Array; readonly weights: Float32Array };

@@ -4,16 +4,16 @@ import type { Snapshot, Writing } from '../shared/protocol';
 import { taskCalled } from './settings_of_state';
 import type { Settings } from '../shared/run_settings';
 
-/** How many answers to the probe are right, of how many that are asked for. */
+/** How many answers to the probe are right, of how many questions. */
 export function rightOf(
   settings: Settings,
   { answers }: Snapshot,
-): { right: number; asked: number } {
+): { right: number; count: number } {
   const { targets } = probeOf(settings).row;
   const isRight = (target: number, place: number) => target >= 0 && answers[place] === target;
   return {
     right: targets.filter(isRight).length,
-    asked: targets.filter((target) => target >= 0).length,
+    count: targets.filter((target) => target >= 0).length,
   };
 }
 
@@ -27,9 +27,9 @@ export function tokensOf(settings: Settings, snapshot: Snapshot | null): Templat
       return html`<li>${read}<span class="learn-answer"></span><span class="learn-right"></span></li>`;
     }
     const answer = snapshot?.answers[place];
-    const verdict = answer === target ? 'asked is-right' : 'asked is-wrong';
+    const verdict = answer === target ? 'has-target is-right' : 'has-target is-wrong';
     const said = answer === undefined ? '·' : (answers[answer] ?? '?');
-    return html`<li class=${snapshot ? verdict : 'asked'}>${read}<span class="learn-answer">${said}</span><span class="learn-right">${answers[target] ?? ''}</span></li>`;
+    return html`<li class=${snapshot ? verdict : 'has-target'}>${read}<span class="learn-answer">${said}</span><span class="learn-right">${answers[target] ?? ''}</span></li>`;
   });
 }
 

@@ -4,7 +4,7 @@ import type { Settings } from '../shared/run_settings';
 /** From this accuracy on, on rows that it is judged by, a model has learned its task. */
 const LEARNED = 0.95;
 
-/** What is asked before a run: which of two kinds of heads forms first, how many layers it takes, or whether the task is learned. */
+/** The question before a run: which of two kinds of heads forms first, how many layers it takes, or whether the task is learned. */
 export type Question = 'first' | 'layers' | 'learns';
 export type Answer = 'previous' | 'induction' | 'neither' | 'one' | 'two' | 'more' | 'yes' | 'no';
 

@@ -145,12 +145,12 @@ export function mapGrid(
 export class LargeMap {
   readonly #view: MatrixView;
   readonly #matrix: PaintedMatrix;
-  readonly #told: HTMLElement;
+  readonly #cell: HTMLElement;
 
   constructor(root: HTMLElement) {
     this.#view = find(root, 'qkv-matrix', MatrixView);
     this.#matrix = new PaintedMatrix(this.#view);
-    this.#told = find(root, '.learn-cell', HTMLElement);
+    this.#cell = find(root, '.learn-cell', HTMLElement);
   }
 
   draw(settings: Settings, { weights }: Snapshot, chosen: number, look: number): void {
@@ -170,6 +170,6 @@ export class LargeMap {
     };
     this.#matrix.show(model, (cells) => paintMap(cells, weights, offset, side));
     const { shown } = this.#view;
-    setText(this.#told, shown ? describe(shown) : '');
+    setText(this.#cell, shown ? describe(shown) : '');
   }
 }

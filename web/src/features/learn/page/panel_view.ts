@@ -61,7 +61,7 @@ function noisePart({ state, training }: Scene): TemplateResult {
     <p>${t('learn.noise.story')}</p>
     <p>${barButton('noise', t(noiseRuns ? 'learn.noise.runs' : 'learn.do.noise'), train)}</p>
     ${noise ? noiseStage(noise) : html`<div class="plot-stage" data-figure="noise"></div>`}
-    <p class="learn-noise-told">${noise ? noiseText(noise) : ''}</p>
+    <p class="learn-noise-errors">${noise ? noiseText(noise) : ''}</p>
   </div>`;
 }
 
@@ -80,7 +80,7 @@ const weightsOf = ({ learned, optimal }: NoiseNews): string => {
 };
 
 const noiseText = ({ step, errors }: NoiseNews) =>
-  t('learn.noise.told', {
+  t('learn.noise.errors', {
     step,
     learned: digits(errors.learned, 3),
     optimal: digits(errors.optimal, 3),
@@ -104,7 +104,7 @@ function runPart(scene: Scene): TemplateResult {
     <div class="learn-large" ?hidden=${chosen === null || !snapshot} @cell-shown=${redraw}>
       <h3 class="learn-large-title">${chosen === null ? '' : mapName(chosen)}</h3>
       <qkv-matrix></qkv-matrix>
-      <p class="told learn-cell"></p>
+      <p class="described learn-cell"></p>
     </div>
     ${probePart(moment)}
   </div>`;
@@ -148,10 +148,10 @@ function writingOf(
     taught: percent(accuracy.at(-1) ?? 0),
     loss: digits(loss.at(-1) ?? NaN, 3),
   };
-  const told = step === 0 ? '' : t(settings.causal ? 'learn.free' : 'learn.leak', values);
+  const free = step === 0 ? '' : t(settings.causal ? 'learn.free' : 'learn.leak', values);
   return html`
     <h3>${t('learn.writes')}</h3>
     <p class="learn-written" translate="no">${writtenOf(settings, writing)}</p>
     <p class="learn-should hint">${t('learn.should', { right: rightText(settings, writing) })}</p>
-    <p class="learn-free">${told}</p>`;
+    <p class="learn-free">${free}</p>`;
 }

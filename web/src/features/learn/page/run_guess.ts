@@ -10,24 +10,24 @@ import type { Settings } from '../shared/run_settings';
 import { t } from '../feature';
 
 /** Whether a run with some settings answers the question that is put before others. */
-function answers(run: Settings, asked: Settings): boolean {
-  const anyLayers = questionOf(asked) === 'layers' && run.layers < 3;
-  return sameSettings(anyLayers ? { ...run, layers: asked.layers } : run, asked);
+function answers(run: Settings, of: Settings): boolean {
+  const anyLayers = questionOf(of) === 'layers' && run.layers < 3;
+  return sameSettings(anyLayers ? { ...run, layers: of.layers } : run, of);
 }
 
 /** What became of it, in words. */
 function found(outcome: Outcome): string {
   const { answer, step, scores } = outcome;
-  const told = t(`learn.outcome.${answer}`, { step });
-  if (!scores || answer === 'neither') return told;
+  const first = t(`learn.outcome.${answer}`, { step });
+  if (!scores || answer === 'neither') return first;
   const values = { previous: digits(scores.previous, 2), induction: digits(scores.induction, 2) };
-  return sentences(told, t('learn.outcome.scores', values));
+  return sentences(first, t('learn.outcome.scores', values));
 }
 
 /**
  * A question before the run, and afterwards what became of it. It may be passed over: Play does not wait for it. Not
  * `ui/guess.ts`, which hides a result that is known until the reader has chosen, once: here nothing is known yet, the
- * answer can be changed until the run begins, and it is told only when the run has got so far.
+ * answer can be changed until the run begins, and its outcome is shown only when the run has got so far.
  */
 export class RunGuess {
   readonly #changed: () => void;
@@ -41,18 +41,18 @@ export class RunGuess {
   render(settings: Settings, runs: readonly RunRecord[]): Content {
     const { budget } = taskCalled(settings.task, settings.text).defaults;
     const question = questionOf(settings);
-    const asked = t(`learn.ask.${question}`, { budget });
+    const words = t(`learn.ask.${question}`, { budget });
     const guessed = this.#guessed;
     const answer = guessed && answers(guessed.settings, settings) ? guessed.answer : null;
     const records = runs.filter((run) => answers(run.settings, settings));
-    if (!records.some(({ step }) => step > 0)) return this.#ask(asked, settings, answer);
+    if (!records.some(({ step }) => step > 0)) return this.#ask(words, settings, answer);
     const said = answer ? t('learn.youSaid', { answer: t(`learn.say.${answer}`) }) : '';
     const open = question === 'layers' ? 'learn.outcome.openLayers' : 'learn.outcome.open';
     const outcome = outcomeOf(question, records, budget);
-    return sentences(asked, said, outcome ? found(outcome) : t(open, { budget }));
+    return sentences(words, said, outcome ? found(outcome) : t(open, { budget }));
   }
 
-  #ask(asked: string, settings: Settings, answer: Answer | null): TemplateResult {
+  #ask(words: string, settings: Settings, answer: Answer | null): TemplateResult {
     const choice = (each: Answer) => {
       const take = () => {
         this.#guessed = { settings, answer: each };
@@ -61,6 +61,6 @@ export class RunGuess {
       return html`<label class="check"><input type="radio" name="learn-guess" value=${each}
         .checked=${live(each === answer)} @change=${take}> ${t(`learn.say.${each}`)}</label>`;
     };
-    return html`<fieldset><legend>${asked}</legend>${ANSWERS[questionOf(settings)].map(choice)}<span class="hint">${t('learn.askHint')}</span></fieldset>`;
+    return html`<fieldset><legend>${words}</legend>${ANSWERS[questionOf(settings)].map(choice)}<span class="hint">${t('learn.askHint')}</span></fieldset>`;
   }
 }

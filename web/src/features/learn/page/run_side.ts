@@ -110,13 +110,13 @@ function scores({ settings, training }: Scene): TemplateResult {
 function scrubber({ training }: Scene): TemplateResult {
   const { current, looked } = training;
   const last = current?.step ?? 0;
-  const told = current ? lookedAt(current, looked, shownOf(current, looked)?.step) : '';
+  const moment = current ? lookedAt(current, looked, shownOf(current, looked)?.step) : '';
   const look = (step: number) => training.look(step >= (training.current?.step ?? 0) ? null : step);
   return html`
     <label class="learn-scrub"><span>${t('learn.scrub')}</span>
-      <input name="scrub" type="range" min="0" max=${last} step="1" aria-valuetext=${told || '0'}
+      <input name="scrub" type="range" min="0" max=${last} step="1" aria-valuetext=${moment || '0'}
         .value=${live(String(looked ?? last))} ?disabled=${live(last === 0)} @input=${withValue((value) => look(Number(value)))}></label>
-    <p class="learn-looked"><span>${told}</span> ${barButton('live', t('learn.do.live'), () => training.look(null), looked === null)}</p>`;
+    <p class="learn-looked"><span>${moment}</span> ${barButton('live', t('learn.do.live'), () => training.look(null), looked === null)}</p>`;
 }
 
 /** Whether the run before stays, and what is done with runs that are there. */

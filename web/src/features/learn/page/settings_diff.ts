@@ -8,7 +8,7 @@ const NUMBERS = ['layers', 'heads', 'width', 'temperature', 'seed'] as const;
 const TUNED = ['rate', 'batch', 'dropout'] as const;
 
 /** How a setting is called and what it is, in the reader's language. */
-function told(settings: Settings, name: keyof Settings): string {
+function textOf(settings: Settings, name: keyof Settings): string {
   const title = t(`learn.set.${name}` as Key);
   if (name === 'causal')
     return `${title}: ${t(settings.causal ? 'learn.causal.yes' : 'learn.causal.no')}`;
@@ -50,7 +50,7 @@ export function differences(of: RunRecord, from: RunRecord): string {
   const names = [...NAMED, ...NUMBERS, 'causal', 'samples', 'text'] as const;
   const settings = names
     .filter((name) => of.settings[name] !== from.settings[name])
-    .map((name) => told(of.settings, name));
+    .map((name) => textOf(of.settings, name));
   const tunings = TUNED.map((name) => [course(of.tuned, name), course(from.tuned, name)] as const)
     .filter(([one, other]) => one !== other)
     .map(([one]) => one);

@@ -33,7 +33,7 @@ export function tuningOf(state: LearnState, { task, text }: Settings): Tuning {
 
 let last: { id: TaskId; text: string; task: Task } | undefined;
 
-/** A task of text is made of the whole text, and asked for with every frame. */
+/** A task of text is made of the whole text, and needed for every frame. */
 export function taskCalled(id: TaskId, text: string): Task {
   if (last?.id !== id || last.text !== text) last = { id, text, task: taskOf(id, text) };
   return last.task;

@@ -13,7 +13,7 @@ const perSecondOf = (speed: Speed) => (speed === 'full' ? null : Number(speed));
 export interface TrainingListener {
   /** Something is to be drawn anew; `drawn` is to be called when it was. */
   onChange(): void;
-  /** A run was asked for as a file, and this is it. */
+  /** A run was requested as a file, and this is it. */
   onSaved(record: RunRecord, bytes: Uint8Array<ArrayBuffer>): void;
 }
 
@@ -39,13 +39,13 @@ export class Training {
   #lastId = 0;
   #played = 0;
   #since: number | null = null;
-  /** Whether the worker that had the run is gone: what it told is still there, but it cannot go on. */
+  /** Whether the worker that had the run is gone: what it reported is still there, but it cannot go on. */
   #lost = false;
   #mustSayDrawn = false;
   /** Where the worker stops by itself. */
   #until = Infinity;
-  /** Moments that were asked for and have not come, by run: the step, and the one that is wanted by now. */
-  readonly #asked = new Map<number, { readonly sent: number; wanted: number }>();
+  /** Moments that were requested and have not come, by run: the step, and the one that is wanted by now. */
+  readonly #moments = new Map<number, { readonly sent: number; wanted: number }>();
 
   constructor(listener: TrainingListener) {
     this.#listener = listener;
@@ -56,7 +56,7 @@ export class Training {
         this.#stopClock();
         [this.playing, this.noiseRuns, this.#queue] = [false, false, []];
         [this.#lost, this.#mustSayDrawn] = [true, false];
-        this.#asked.clear();
+        this.#moments.clear();
         listener.onChange();
       },
     });
@@ -214,10 +214,10 @@ export class Training {
   /** The maps of a run at a step, as soon as they are there; one request for each run at a time. */
   #ask(record: RunRecord, step: number): void {
     if (!this.#lab.isRunning) return;
-    const asked = this.#asked.get(record.id);
-    if (asked) asked.wanted = step;
+    const moment = this.#moments.get(record.id);
+    if (moment) moment.wanted = step;
     else {
-      this.#asked.set(record.id, { sent: step, wanted: step });
+      this.#moments.set(record.id, { sent: step, wanted: step });
       this.#lab.send({ type: 'at', run: record.id, step });
     }
   }
@@ -263,12 +263,12 @@ export class Training {
   }
 
   #recall(run: number, snapshot: NonNullable<RunRecord['shown']>): void {
-    const asked = this.#asked.get(run);
-    this.#asked.delete(run);
+    const moment = this.#moments.get(run);
+    this.#moments.delete(run);
     const record = [this.current, ...this.kept].find((each) => each?.id === run);
     if (!record) return;
     record.shown = snapshot;
-    if (asked && asked.wanted !== asked.sent) this.#ask(record, asked.wanted);
+    if (moment && moment.wanted !== moment.sent) this.#ask(record, moment.wanted);
   }
 
   /** The worker sends the next news when the last ones were drawn. */

@@ -29,7 +29,7 @@ const KEYS: Readonly<Record<ScoreId, Keys>> = {
   previous: (_ids, _targets, query) => (query > 0 ? [query - 1] : []),
   /** Each token that came after an earlier place of its own token. */
   induction: (ids, _targets, query) => prefixMatches(ids, query),
-  /** Where what it is asked for stands before it. */
+  /** Where its answer stands before it. */
   source: (ids, targets, query) => {
     const wanted = targets[query]!;
     return wanted < 0 ? [] : places(ids, (key) => key <= query && ids[key] === wanted);
@@ -47,7 +47,7 @@ const KEYS: Readonly<Record<ScoreId, Keys>> = {
   same: (ids, _targets, query) => places(ids, (key) => key !== query && ids[key] === ids[query]),
 };
 
-/** The keys of every query of a row, to be asked for once. */
+/** The keys of every query of a row, to be made once. */
 export function keysOf(
   score: ScoreId,
   { ids, targets }: { readonly ids: readonly number[]; readonly targets: readonly number[] },

@@ -60,7 +60,7 @@ export const names = (base: Defaults): Task => ({
   words: WORDS,
   answers: WORDS,
   texts: WORDS.map((word) => (/^[.,]$/.test(word) ? word : ` ${word}`)),
-  // Only the last word is asked for.
+  // Only the last word has a target.
   prompt: null,
   train: (random) => sentence(random, false),
   heldOut: (random) => sentence(random, true),

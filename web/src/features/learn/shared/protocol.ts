@@ -68,7 +68,7 @@ export interface News {
   readonly parameters: number;
 }
 
-/** A run is known by a number; what it has kept can be asked for as long as it is not forgotten. */
+/** A run is known by a number; what it has kept can be requested as long as it is not forgotten. */
 export type ToWorker =
   | {
       readonly type: 'run';

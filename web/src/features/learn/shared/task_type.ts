@@ -1,7 +1,7 @@
 import type { Dice } from '../../../domain/random_ints';
 import type { Defaults, TaskId } from './run_settings';
 
-/** One sequence: what the model reads, and what it should answer at each place; -1 where nothing is asked. */
+/** One sequence: what the model reads, and what it should answer at each place; -1 where there is no target. */
 export interface Row {
   readonly ids: readonly number[];
   readonly targets: readonly number[];

@@ -14,9 +14,9 @@ const base: Defaults = {
 const draws = (random: Dice, count: number, n: number) =>
   Array.from({ length: count }, () => random.below(n));
 
-/** Every place is asked for the token that follows, where `asked` says so. */
-function following(all: readonly number[], asked: (place: number) => boolean): Row {
-  const targets = all.slice(1).map((token, place) => (asked(place) ? token : -1));
+/** The target of every place is the token that follows, where `hasTarget` says so. */
+function following(all: readonly number[], hasTarget: (place: number) => boolean): Row {
+  const targets = all.slice(1).map((token, place) => (hasTarget(place) ? token : -1));
   return { ids: all.slice(0, -1), targets };
 }
 

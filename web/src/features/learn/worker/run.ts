@@ -32,7 +32,7 @@ export class Run {
   #births: Birth[] = [];
   #tuning: Tuning;
   #tuned: Tuned[];
-  #told = -1;
+  #reported = -1;
   #rate = 0;
   #learningRate = 0;
 
@@ -146,10 +146,10 @@ export class Run {
     return write(this.#trainer.current.model, this.task, this.steps);
   }
 
-  /** What has happened since this was last asked; a snapshot of now is part of it. */
+  /** What has happened since the last call; a snapshot of now is part of it. */
   news(writing: Writing | null): News {
-    const snapshot = this.steps === this.#told ? null : this.snapshot();
-    this.#told = this.steps;
+    const snapshot = this.steps === this.#reported ? null : this.snapshot();
+    this.#reported = this.steps;
     const news: News = {
       step: this.steps,
       loss: Float32Array.from(this.#loss),

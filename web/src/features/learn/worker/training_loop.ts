@@ -12,7 +12,7 @@ const SLICE = 12;
 const WRITES_EVERY = 2000;
 
 export type Post = (message: FromWorker, transfer?: Transferable[]) => void;
-/** Calls back after messages that wait were heard, without the 4 ms that timers wait for when they follow on each other. */
+/** Calls back after messages that wait were read, without the 4 ms that timers wait for when they follow on each other. */
 export type Turn = (again: () => void) => void;
 
 /** What the worker does: one run at a time, in slices, and news of it whenever the last ones were drawn. */

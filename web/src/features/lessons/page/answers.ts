@@ -31,12 +31,12 @@ export interface Place {
 }
 
 /** Its words at that time, without marks. */
-export interface Asked extends Place {
+export interface Question extends Place {
   readonly title: string;
   readonly question: string;
 }
 
-export interface Kept extends Asked {
+export interface Kept extends Question {
   readonly given: string;
   readonly choice?: number;
   readonly result: Result | '';
@@ -78,14 +78,14 @@ const isAt = (place: Place) => (one: Place) =>
 export const answerAt = (place: Place): Kept | null => readAll().find(isAt(place)) ?? null;
 
 /** An answer that is empty again is none. */
-export function keepAnswer(asked: Asked, { given, choice, result, shown }: Given): boolean {
+export function keepAnswer(question: Question, { given, choice, result, shown }: Given): boolean {
   const all = readAll();
-  const before = all.find(isAt(asked));
+  const before = all.find(isAt(question));
   const others = all.filter((one) => one !== before);
   if (given === '' && choice === undefined && !before?.checks) return write(others);
   const isSame = before?.given === given && before.choice === choice;
   const kept: Kept = {
-    ...asked,
+    ...question,
     given: given.slice(0, LONGEST),
     ...(choice === undefined ? {} : { choice }),
     // Another answer has not been checked yet.

@@ -116,9 +116,9 @@ export class ExerciseItem {
   /** Of its question, by which its boxes are called. */
   readonly #id = `exercise-${++made}`;
   #said = { text: '' };
-  /** Whether the answer can be asked for: after the first that was checked. */
+  /** Whether the solution can be shown: after the first answer that was checked. */
   #canReveal = false;
-  /** Null: nobody asked for it below the question. */
+  /** Null: it is not shown below the question. */
   #solution: string | null = null;
 
   constructor(exercise: Exercise, tools: Tools) {
@@ -215,7 +215,7 @@ export class ExerciseItem {
     if (box) box.value = kept?.given ?? '';
   }
 
-  /** The solution below the question, as the page computes it now; null: nobody asked for it. */
+  /** The solution below the question, as the page computes it now; null: it is not shown. */
   showSolution(view: View | null): void {
     this.#solution = view && isChecked(this.#exercise) ? solution(this.#exercise, view) : null;
     this.#draw();

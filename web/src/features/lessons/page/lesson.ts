@@ -155,7 +155,7 @@ export function readLesson(raw: unknown): Lesson | null {
 export function stateOf(step: Step, language: Language): State {
   const state = parseFragment(`#v=1&lang=${language}&${step.state}`, language);
   const asks = panelsOf(step).map(asksOf);
-  const asked = step.guess ? (Object.assign({}, ...asks) as Partial<State>) : {};
+  const guesses = step.guess ? (Object.assign({}, ...asks) as Partial<State>) : {};
   // The language is that of the reader, whatever else the link says.
-  return { ...state, language, controls: true, panel: null, ...asked };
+  return { ...state, language, controls: true, panel: null, ...guesses };
 }

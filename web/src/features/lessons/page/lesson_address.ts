@@ -1,4 +1,4 @@
-// Which lesson an address asks for. In the main script: the rest of the lessons is fetched when one is asked for.
+// Which lesson an address asks for. In the main script: the rest of the lessons is fetched when one is requested.
 import { LANGUAGES, type Language } from '../../../i18n/i18n';
 import { clamp } from '../../../state/field';
 

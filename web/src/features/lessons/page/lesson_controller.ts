@@ -13,7 +13,7 @@ import { LessonReader, searchOf } from './reader';
 import { allLessons } from './builtin_lessons';
 import '../style.css';
 
-/** Why there is a list in the place of a lesson; null: it was asked for. */
+/** Why there is a list in the place of a lesson; null: the reader opened it. */
 function missingOf({ name, code }: Address): Missing | null {
   if (name === INDEX) return null;
   return code !== null && !canUnpack(code) ? 'lessons.packed' : 'lessons.missing';
@@ -27,7 +27,7 @@ export class Desk {
   readonly #store = document.createElement('div');
   #address: Address | null = null;
   #language: Language;
-  /** For which address another language was asked for, until its lesson is open. */
+  /** For which address another language was requested, until its lesson is open. */
   #speaking: Address | null = null;
   #reader: LessonReader | null = null;
   /** What the reader has open. */
@@ -41,7 +41,7 @@ export class Desk {
     this.#store.hidden = true;
     this.#locks.dataset['panel'] = '';
     this.#locks.hidden = true;
-    this.#locks.told = (language) => this.#follow(language);
+    this.#locks.onLanguage = (language) => this.#follow(language);
   }
 
   /** Null: back to the page. Whoever followed a link is led to the title, which the link's place has not any more. */
@@ -92,7 +92,7 @@ export class Desk {
   /** The page has another language: so has the lesson, at the same step. */
   #follow(language: Language): void {
     if (language === this.#language || !this.#address) return;
-    if (this.#speaking === this.#address) return; // it is asked for by the lesson that is to come
+    if (this.#speaking === this.#address) return; // it is requested by the lesson that is to come
     this.#language = language;
     const step = this.#reader ? this.#reader.at + 1 : this.#address.step;
     void this.open({ ...this.#address, step, language });
@@ -142,7 +142,7 @@ export class Desk {
     const main = find(document, 'main', HTMLElement);
     if (this.#kept.length === 0) {
       this.#kept = [...main.children];
-      // The failure of the engine is told on a lesson, too.
+      // The failure of the engine is shown on a lesson, too.
       this.#store.append(...this.#kept.filter((part) => !part.classList.contains('hero')));
     }
     for (const other of main.querySelectorAll('qkv-lesson, qkv-lessons')) {

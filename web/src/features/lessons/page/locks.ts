@@ -35,7 +35,7 @@ export class Locks extends Panel {
   /** The step's; empty: nothing is locked. */
   lock: readonly string[] | true = [];
   /** Hears of every drawing, in which language it is. */
-  told: ((language: Language) => void) | null = null;
+  onLanguage: ((language: Language) => void) | null = null;
   readonly #locked = new Map<HTMLElement, Found>();
 
   protected template(): string {
@@ -43,7 +43,7 @@ export class Locks extends Panel {
   }
 
   update({ state }: View): void {
-    this.told?.(state.language);
+    this.onLanguage?.(state.language);
     this.setText(`#${REASON}`, t('lessons.locked'));
     const wanted = new Set(this.#wanted());
     for (const [element, before] of [...this.#locked]) {

@@ -9,7 +9,7 @@ const PATIENCE = 6000;
 
 const frame = () => new Promise(requestAnimationFrame);
 
-/** When everything that was asked for is drawn, or has taken too long; twice in a row, as it may ask for more. */
+/** When everything that was requested is drawn, or has taken too long; twice in a row, as it may request more. */
 export async function settled(host: Host): Promise<void> {
   const deadline = performance.now() + PATIENCE;
   for (let calm = 0; calm < 3 && performance.now() < deadline;) {

@@ -36,13 +36,13 @@ const elementOf = (id: Showable): HTMLElement | null => {
 
 /** What a panel asks is a question to the reader, not a setting. */
 function settingsOf(state: State): string {
-  const asked = PANEL_IDS.flatMap((id) => Object.keys(asksOf(id)).map((name) => [name, false]));
+  const guesses = PANEL_IDS.flatMap((id) => Object.keys(asksOf(id)).map((name) => [name, false]));
   return formatFragment({
     ...state,
     panel: null,
     opened: null,
     controls: true,
-    ...(Object.fromEntries(asked) as object),
+    ...(Object.fromEntries(guesses) as object),
   });
 }
 
@@ -221,12 +221,12 @@ export class LessonReader extends LitPanel {
     { id, lesson }: Opened,
   ): ExerciseItem {
     const [title, question] = [lesson.title, exercise.text].map(plainOfRich);
-    const asked = { lesson: id, ...at, title: title ?? '', question: question ?? '' };
+    const of = { lesson: id, ...at, title: title ?? '', question: question ?? '' };
     return new ExerciseItem(exercise, {
       view: () => this.#viewNow(),
       moved: () => this.#moved,
-      kept: () => answerAt(asked),
-      keep: (given) => this.#answers?.draw(keepAnswer(asked, given)),
+      kept: () => answerAt(of),
+      keep: (given) => this.#answers?.draw(keepAnswer(of, given)),
     });
   }
 

@@ -10,7 +10,7 @@ export const READINGS: readonly { readonly key: number; readonly value: number }
   { key: 18, value: 7 },
 ];
 
-/** What a dictionary answers: the value of the entry that is asked for, or nothing. */
+/** What a dictionary answers: the value of the entry of the query, or nothing. */
 export const hardAnswer = (question: number): number | null =>
   READINGS.find(({ key }) => key === question)?.value ?? null;
 

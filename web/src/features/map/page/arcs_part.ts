@@ -137,7 +137,7 @@ export class ArcsPart extends Panel {
     for (const arc of arcs) {
       const path = svgElement('path', {
         d: arcPath(layout, arc),
-        class: arc.query === query ? 'arc told' : 'arc',
+        class: arc.query === query ? 'arc described' : 'arc',
         'stroke-width': 0.5 + 5 * arc.weight,
         'stroke-opacity': arc.query === query ? 1 : 0.12 + 0.5 * arc.weight,
       });
@@ -153,9 +153,11 @@ export class ArcsPart extends Panel {
     tokens.forEach((_, index) => {
       const written = index % step === 0;
       const chosen = index === query;
-      if (written || chosen) label(index, left - 8, 'end', `arc-query${chosen ? ' told' : ''}`);
-      const told = read.has(index);
-      if (written || told) label(index, right + 8, 'start', `arc-key${told ? ' told' : ''}`);
+      if (written || chosen)
+        label(index, left - 8, 'end', `arc-query${chosen ? ' described' : ''}`);
+      const isRead = read.has(index);
+      if (written || isRead)
+        label(index, right + 8, 'start', `arc-key${isRead ? ' described' : ''}`);
     });
     return svg;
   }

@@ -145,7 +145,7 @@ export class PicturePart extends Panel {
   updateShown({ frame, list }: View): void {
     const now = this.find('.legend-now', HTMLElement);
     const shown = this.matrix.shown;
-    const row = frame?.told;
+    const row = frame?.described;
     const known = frame && shown && row?.row === shown.row && shown.col < list.tokens.length;
     const value = known ? valueAt(frame, row, shown.col) : NaN;
     now.hidden = !Number.isFinite(value);
@@ -154,14 +154,14 @@ export class PicturePart extends Panel {
   }
 }
 
-/** The number behind the colour of a cell of the told row; NaN where masked. */
-function valueAt(frame: Frame, told: RowData, col: number): number {
-  if (isMasked(frame, { row: told.row, col })) return NaN;
+/** The number behind the colour of a cell of the described row; NaN where masked. */
+function valueAt(frame: Frame, row_: RowData, col: number): number {
+  if (isMasked(frame, { row: row_.row, col })) return NaN;
   const of = (row: RowData) =>
     (frame.request.view.show === 'scores' ? row.scores : row.weights)[col] ?? NaN;
-  const { otherTold } = frame;
-  if (frame.request.view.other === null) return of(told);
-  return otherTold?.row === told.row ? of(told) - of(otherTold) : NaN;
+  const { otherDescribed } = frame;
+  if (frame.request.view.other === null) return of(row_);
+  return otherDescribed?.row === row_.row ? of(row_) - of(otherDescribed) : NaN;
 }
 
 function mapModel(view: View): MatrixModel {
@@ -182,15 +182,15 @@ function mapModel(view: View): MatrixModel {
     describe: (cell) => (current ? describeCell(current, cell) : ''),
     knows: (cell) => current !== null && (isMasked(current, cell) || !!rowOf(current, cell.row)),
     nextLargest: ({ row, col }) => {
-      const told = current && rowOf(current, row);
-      return told ? nextLargest(told, col) : col;
+      const row_ = current && rowOf(current, row);
+      return row_ ? nextLargest(row_, col) : col;
     },
   };
 }
 
-/** The numbers of a row, if they are here: a row that the crosshair came to is asked of the worker. */
+/** The numbers of a row, if they are here: a row that the crosshair came to is requested from the worker. */
 const rowOf = (frame: Frame, row: number): RowData | undefined =>
-  [frame.told, frame.query].find((data): data is RowData => data?.row === row);
+  [frame.described, frame.query].find((data): data is RowData => data?.row === row);
 
 function isMasked(frame: Frame, { row, col }: Cell): boolean {
   const { tokens, mask } = frame.request.layer;
@@ -202,11 +202,11 @@ function describeCell(frame: Frame, { row, col }: Cell): string {
   const { tokens, mask } = frame.request.layer;
   const names = { row, query: tokens[row] ?? '', col, key: tokens[col] ?? '' };
   if (isMasked(frame, { row, col })) return t('map.cellMasked', names);
-  const told = rowOf(frame, row);
-  if (!told) return t('map.cellUnknown', names);
-  const weight = digits(told.weights[col] ?? NaN);
+  const row_ = rowOf(frame, row);
+  if (!row_) return t('map.cellUnknown', names);
+  const weight = digits(row_.weights[col] ?? NaN);
   const allowed = allowedCount(mask, row, tokens.length);
-  return t('map.cell', { ...names, weight, rank: rankInRow(told, col), allowed });
+  return t('map.cell', { ...names, weight, rank: rankInRow(row_, col), allowed });
 }
 
 customElements.define('qkv-picture', PicturePart);

@@ -38,7 +38,7 @@ export class ReadoutPart extends Panel {
   /** Of the shown cell; of the query's strongest key when no cell is shown. */
   tell(view: View, shown: ShownCell | null): void {
     const frame = isCurrent(view) ? view.frame : null;
-    const row = frame && (shown ? frame.told : frame.query);
+    const row = frame && (shown ? frame.described : frame.query);
     const known = row && (!shown || row.row === shown.row);
     if (!frame || !row || !known) {
       this.hidden = !frame?.query; // while another row is on its way, the last one stays
@@ -68,7 +68,8 @@ export class ReadoutPart extends Panel {
     this.setText('.sum', digits(rowSum(row)));
     const entropy = digits(row.entropy);
     this.setText('.entropy', t('readout.nats', { entropy, most: digits(Math.log(allowed), 4) }));
-    const other = frame.otherTold?.row === row.row ? frame.otherTold.weights[col] : undefined;
+    const other =
+      frame.otherDescribed?.row === row.row ? frame.otherDescribed.weights[col] : undefined;
     this.find('.other-line', HTMLElement).hidden = other === undefined;
     this.setText('.other', other === undefined ? '' : digits(other));
   }
@@ -82,7 +83,7 @@ export class ReadoutPart extends Panel {
     const items = keys.slice(0, Math.min(SHOWN_KEYS, allowed)).map(({ key, weight }) => {
       const item = document.createElement('li');
       item.innerHTML = `<bdi></bdi><span class="bar"><i></i></span><span class="value"></span>`;
-      item.classList.toggle('told', key === col);
+      item.classList.toggle('described', key === col);
       find(item, 'bdi', HTMLElement).textContent = tokens[key] ?? '';
       find(item, '.bar i', HTMLElement).style.width = `${weight * 100}%`;
       find(item, '.value', HTMLElement).textContent = weight.toFixed(3);

@@ -25,14 +25,14 @@ export class ChoicePart extends LitPanel {
   protected render({ state, frame, list }: View): TemplateResult {
     const isEmpty = list.tokens.length === 0;
     if (frame?.masks && !isEmpty) this.#frame = frame;
-    const told = this.#frame;
-    const rows = told?.masks && !isEmpty ? emptyRowsOf(told.masks) : '';
+    const shown = this.#frame;
+    const rows = shown?.masks && !isEmpty ? emptyRowsOf(shown.masks) : '';
     return html`
       ${this.#tools(state)}
       <p class="how">${t(`masks.${state.maskKind}How`)}</p>
       <div class="formula">${formula(formulas.maskedWeight)}</div>
-      <p class="hint about">${told && aboutOf(told)}</p>
-      <p class="cut-next" ?hidden=${!told?.masks?.next}>${told?.masks?.next && !isEmpty && nextOf(told.masks.next, told.masks.tokens)}</p>
+      <p class="hint about">${shown && aboutOf(shown)}</p>
+      <p class="cut-next" ?hidden=${!shown?.masks?.next}>${shown?.masks?.next && !isEmpty && nextOf(shown.masks.next, shown.masks.tokens)}</p>
       <p class="note empty-rows" role="status" ?hidden=${rows === ''}>${rows}</p>`;
   }
 

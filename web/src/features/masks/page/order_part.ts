@@ -96,7 +96,7 @@ function outcomeOf(value: 'keeps' | 'breaks', { without }: Swaps): string {
   const truth = without.masked > ROUNDING ? 'breaks' : 'keeps';
   const verdict = t(truth === value ? 'guess.right' : 'guess.other');
   const numbers = { masked: digits(without.masked, 2), free: digits(without.free, 2) };
-  return t('guess.told', { verdict, answer: t('masks.answer', numbers) });
+  return t('guess.outcome', { verdict, answer: t('masks.answer', numbers) });
 }
 
 function swapsOf(swaps: Swaps): TemplateResult {

@@ -19,7 +19,7 @@ export interface Swap {
   readonly masked: number;
 }
 
-/** The first tokens of the text, in the order asked for, under exactly the mask of the grid. */
+/** The first tokens of the text, in the order of the request, under exactly the mask of the grid. */
 export interface MasksResult {
   readonly request: MasksRequest;
   readonly head: number;

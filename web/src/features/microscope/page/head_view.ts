@@ -26,7 +26,7 @@ export class HeadView {
     this.#host = host;
   }
 
-  /** The head that is told; null: another place is shown, or it is still computed. */
+  /** The head that is shown; null: another place is shown, or it is still computed. */
   #headOf({ head }: WholePass, zoom: Zoom): HeadPass | null {
     return head && headText(head.head) === zoom.join('.') ? head : null;
   }

@@ -12,7 +12,7 @@ interface MapOptions {
   readonly labels: readonly string[];
   readonly differs: ReadonlySet<number>;
   readonly cut: readonly CutHead[];
-  /** The cell that is told, and what tells another. */
+  /** The cell that is described, and what describes another. */
   readonly shown: Cell | null;
   readonly show: (cell: Cell) => void;
   readonly press: (head: CutHead) => void;
@@ -59,7 +59,7 @@ export function mapTable(of: MapOptions): TemplateResult {
     table.querySelector<HTMLElement>(`[data-cell="${next.join('.')}"]`)?.focus();
   };
   const [focused, other] = shown ?? [0, 0];
-  const told =
+  const described =
     shown && cellText(site, [...shown, values[focused * columns + other] ?? NaN], labels);
   return html`
     <h4 id="microscope-${site}">${t(`microscope.map.${site}`)}</h4>
@@ -75,7 +75,7 @@ export function mapTable(of: MapOptions): TemplateResult {
         })}</tbody>
       </table>
     </div>
-    <p class="microscope-told hint">${told ?? t(`microscope.hint.${site === 'z' ? 'heads' : 'cells'}`)}</p>`;
+    <p class="microscope-described hint">${described ?? t(`microscope.hint.${site === 'z' ? 'heads' : 'cells'}`)}</p>`;
 }
 
 function cellHtml(of: MapOptions, cell: Cell, isFirst: boolean): TemplateResult {

@@ -19,7 +19,7 @@ export interface PassLayout {
   /** The middle of a column, and its width. */
   readonly x: (at: number) => number;
   readonly column: number;
-  /** Where what is told of rows begins, and its width. */
+  /** Where the description of rows begins, and its width. */
   readonly side: number;
   readonly sideWidth: number;
   /** The upper edge of a row, counted from the bottom, and the height of one. */

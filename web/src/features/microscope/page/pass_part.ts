@@ -63,12 +63,12 @@ export class PassPart extends LitPanel {
     this.#rows = passRows(pass, zoom);
     const focused = Math.min(this.#row ?? largestRow(this.#rows), this.#rows.length - 1);
     const picture = { pass, zoom, rows: this.#rows, width: this.#width, focused };
-    const told = this.#rows[focused];
+    const row = this.#rows[focused];
     return html`
       ${this.#tools(pass, zoom)}
       <div class="pass-stage" @click=${this.#onClick} @wheel=${this.#onWheel} @pointermove=${this.#onPoint} @focusin=${this.#onPoint}
         @touchstart=${this.#onTouch} @touchend=${this.#onTouch} @touchmove=${this.#onPinch}>${this.#width > 0 ? passPicture(picture) : nothing}</div>
-      <p class="pass-told" role="status">${told?.says}</p>
+      <p class="pass-described" role="status">${row?.says}</p>
       <p class="hint">${t('microscope.passKeys')}</p>
       ${this.#heads.render(pass, zoom)}
       ${passTable(pass, zoom)}`;
@@ -198,7 +198,7 @@ export class PassPart extends LitPanel {
 
   protected override rendered({ look }: View): void {
     if (!this.#pass) return;
-    // What is told of the map is of the one that is there now.
+    // The description of the map is of the one that is there now.
     if (this.#heads.show(this.#pass, this.#zoom, look)) this.refresh();
     if (!this.#leads) return;
     this.#leads = false;

@@ -94,7 +94,7 @@ const title = (x: number, y: number, words: string, end = false) =>
 const note = (x: number, y: number, words: string, end = false) =>
   svg`<text class=${mark('label')} x=${x} y=${y} text-anchor=${end ? 'end' : nothing}>${words}</text>`;
 
-/** What is told beside a height: a name, what it gives, and a line below; with the spaces that part words where they are read out. */
+/** The text beside a height: a name, what it gives, and a line below; with the spaces that part words where they are read out. */
 const beside = ({ side, sideWidth }: Drawn, y: number, [name, value, more]: readonly string[]) =>
   svg`${title(side, y, `${name ?? ''} `)}${title(side + sideWidth, y, `${value ?? ''} `, true)}${note(side, y + 16, more ?? '')}`;
 
@@ -114,7 +114,7 @@ function rowOf(of: Picture, drawn: Drawn, row: PassRow, index: number): Template
     ${beside(drawn, y + 17, [row.name, signed(row.value), row.note])}
     ${isLayer ? squares(row, drawn, y + 39) : bar(row, drawn, y + 40)}`;
   if (!row.opens) return svg`<g role="img" data-row=${index} aria-label=${row.says}>${content}</g>`;
-  // It is called by what stands in it: the told sentence has the rest.
+  // It is called by what stands in it: the description has the rest.
   return svg`<g role="button" class="pass-opens" data-row=${index} tabindex=${index === of.focused ? 0 : -1} aria-label=${`${row.name} ${signed(row.value)} ${row.note}`}>${content}</g>`;
 }
 

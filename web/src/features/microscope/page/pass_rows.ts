@@ -81,14 +81,15 @@ function partRow(pass: WholePass, layer: number, part: Added): PassRow {
   const weights = head === null ? null : weightsOf(of, head);
   const before = streamsBefore(pass, layer);
   const name = partName(part);
-  const told = { name, gives: signed(value), length: lengthText(norm ?? NaN) };
+  const values = { name, gives: signed(value), length: lengthText(norm ?? NaN) };
   const says = () => {
-    if (weights) return t('microscope.pass.headSays', { ...told, reads: readsMost(pass, weights) });
-    return t(norm === null ? 'microscope.pass.biasSays' : 'microscope.pass.partSays', told);
+    if (weights)
+      return t('microscope.pass.headSays', { ...values, reads: readsMost(pass, weights) });
+    return t(norm === null ? 'microscope.pass.biasSays' : 'microscope.pass.partSays', values);
   };
   return {
     ...{ name, value, weights, says: says(), parts: [], strongest: null, opens: head !== null },
-    note: norm === null ? '' : t('microscope.pass.addsNote', told),
+    note: norm === null ? '' : t('microscope.pass.addsNote', values),
     streams: [before, before],
   };
 }

@@ -13,7 +13,7 @@ import {
   type Shares,
 } from '../shared/protocol';
 
-/** Tokens of each prompt that may be chosen, and that are told of a cut. */
+/** Tokens of each prompt that may be chosen, and that are shown of a cut. */
 const LIKELIEST = 8;
 
 function promptOf(of: Opened, text: string): Prompt & { readonly isLong: boolean } {
@@ -122,8 +122,8 @@ export function cutResult(
   const before = softmax(qkv, logitsAfter(of, ids));
   const edit = editsOf(cuts);
   const after = edit.length > 0 ? softmax(qkv, logitsAfter(of, ids, edit)) : before;
-  const told = new Set([...likeliest(before).slice(0, 5), ...likeliest(after).slice(0, 5)]);
-  const rows = Array.from(told, (id) => ({
+  const shown = new Set([...likeliest(before).slice(0, 5), ...likeliest(after).slice(0, 5)]);
+  const rows = Array.from(shown, (id) => ({
     ...{ id, label: of.label(id), before: before[id]!, after: after[id]! },
   }));
   return { ...cuts, rows };

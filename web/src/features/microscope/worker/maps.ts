@@ -25,7 +25,7 @@ export async function computeMaps(
   const sizeOf = (site: MapSite) => numLayers * (site === 'z' ? numHeads : clean.ids.length);
   const all = sites.reduce((sum, site) => sum + sizeOf(site), 0);
   const maps: CauseMap[] = [];
-  let [before, told] = [0, -Infinity];
+  let [before, reported] = [0, -Infinity];
   const tell = (done: number, running: boolean) => say({ maps: [...maps], done, of: all, running });
   try {
     for (const site of sites) {
@@ -33,8 +33,8 @@ export async function computeMaps(
         ...{ clean: clean.ids, corrupt: corrupt.ids, site, signal },
         ...{ answer: answer!.id, instead: instead!.id },
         onProgress({ done }) {
-          if (performance.now() - told < OFTEN) return;
-          told = performance.now();
+          if (performance.now() - reported < OFTEN) return;
+          reported = performance.now();
           tell(before + done, true);
         },
       });

@@ -36,7 +36,7 @@ export class MicroscopeDesk {
     }
   }
 
-  /** Of another model nothing is told any more. */
+  /** Of another model nothing is reported any more. */
   end(): void {
     this.#maps?.abort();
     this.#maps = undefined;

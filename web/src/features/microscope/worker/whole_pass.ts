@@ -12,7 +12,7 @@ import type {
 } from '../shared/protocol';
 import { choicesOf, softmax } from './answers';
 
-/** Tokens that are told as those that may follow. */
+/** Tokens that are shown as those that may follow. */
 const NEXT = 5;
 
 /** Lengths of the rows of an array. */
@@ -73,7 +73,7 @@ export function wholePass(
   qkv: Qkv,
   of: Opened,
   { clean: { ids, labels }, answer, instead }: Prompts,
-  asked: {
+  request: {
     readonly at: number | null;
     readonly head: CutHead | null;
     readonly edit: readonly Edit[];
@@ -82,10 +82,10 @@ export function wholePass(
   const { model, info } = of;
   const { numLayers, numHeads } = info;
   const count = ids.length;
-  const at = Math.min(asked.at ?? Infinity, count - 1);
-  const wanted = asked.head;
+  const at = Math.min(request.at ?? Infinity, count - 1);
+  const wanted = request.head;
   const head = wanted && wanted[0] < numLayers && wanted[1] < numHeads ? wanted : null;
-  const { edit } = asked;
+  const { edit } = request;
   const { logits, activations: read } = model.forward(ids, { edit, read: readsOf(of, at, head) });
   const given = model.attribute(ids, { answer: answer!.id, instead: instead!.id, row: at, edit });
   const gives = (name: string) => given.parts.find(({ part: one }) => one === name)?.value ?? 0;

@@ -28,7 +28,7 @@ async function filesIn(entries: readonly FileSystemEntry[]): Promise<File[]> {
   return inside.length > 0 ? filesIn(inside.flat()) : [];
 }
 
-/** What was dropped: files, or those of folders. To be called while the event is heard: later it has nothing any more. */
+/** What was dropped: files, or those of folders. To be called while the event is handled: later it has nothing any more. */
 export async function droppedFiles({ dataTransfer }: DragEvent): Promise<File[]> {
   if (!dataTransfer) return [];
   const files = Array.from(dataTransfer.files);

@@ -13,8 +13,8 @@ const MARGIN = 24;
 /** With more tokens only those of the text, the chosen one and its neighbours have names. */
 const ALL_NAMED = 120;
 
-/** What is told of a text. */
-interface Told {
+/** What is shown of a text. */
+interface Shown {
   readonly plane: Plane;
   readonly near: Near;
   readonly reading: Reading;
@@ -23,7 +23,7 @@ interface Told {
 /** The learned vectors of tokens: a plane of two directions, and who is near whom. */
 export class EmbeddingsPart extends ModelPart {
   /** The latest; it stays until all of the next one is there. */
-  #told: Told | null = null;
+  #shown: Shown | null = null;
   #isObserved = false;
   #width = 0;
   /** What the canvas shows. */
@@ -35,12 +35,12 @@ export class EmbeddingsPart extends ModelPart {
 
   protected inputs({ model, look }: View): readonly unknown[] {
     const { plane, near, reading } = model.answers;
-    if (plane && near && reading) this.#told = { plane, near, reading };
+    if (plane && near && reading) this.#shown = { plane, near, reading };
     return [plane, near, reading, look];
   }
 
   protected render(): TemplateResult {
-    const { plane, near } = this.#told ?? {};
+    const { plane, near } = this.#shown ?? {};
     const label = near && t('model.embeddings.label', { token: near.label });
     return html`
       <h3>${t('model.embeddings.title')}</h3>
@@ -64,7 +64,7 @@ export class EmbeddingsPart extends ModelPart {
 
   readonly #typed = (event: Event): void => {
     if (event instanceof InputEvent && event.isComposing) return;
-    const { plane } = this.#told ?? {};
+    const { plane } = this.#shown ?? {};
     const text = (event.currentTarget as HTMLInputElement).value;
     if (!plane || text === '') return;
     // The whole text may be a token; else the last character, as somebody types one after another.
@@ -74,7 +74,7 @@ export class EmbeddingsPart extends ModelPart {
   };
 
   #choose({ offsetX, offsetY }: MouseEvent): void {
-    const { plane } = this.#told ?? {};
+    const { plane } = this.#shown ?? {};
     if (!plane) return;
     const place = placesOf(plane, this.#width);
     let [best, least] = [-1, 32 ** 2];
@@ -89,14 +89,14 @@ export class EmbeddingsPart extends ModelPart {
   protected override rendered({ look }: View): void {
     if (!this.#isObserved) this.#resize.observe(this.find('.lab-main', HTMLElement));
     this.#isObserved = true;
-    const { plane, near, reading } = this.#told ?? {};
+    const { plane, near, reading } = this.#shown ?? {};
     const wanted = [plane, near, reading, this.#width, look];
     if (wanted.every((each, i) => each === this.#drawn[i])) return;
     this.#drawn = wanted;
-    if (this.#told && this.#width > 0) this.#draw(this.#told);
+    if (this.#shown && this.#width > 0) this.#draw(this.#shown);
   }
 
-  #draw({ plane, near, reading }: Told): void {
+  #draw({ plane, near, reading }: Shown): void {
     const canvas = this.find('canvas', HTMLCanvasElement);
     const width = this.#width;
     const ratio = devicePixelRatio;

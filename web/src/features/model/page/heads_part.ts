@@ -17,7 +17,7 @@ const STRONG = 0.5;
 
 const same = ([a, b]: HeadName, [c, d]: HeadName) => a === c && b === d;
 
-/** Of each head, what the loss changes by without it; undefined: nobody has asked. */
+/** Of each head, what the loss changes by without it; undefined: it was not requested. */
 type Changes = Float32Array | undefined;
 
 /** All heads: what they read, and what the text loses without them. */
@@ -153,7 +153,7 @@ const signed = (value: number) => (value < 0 ? `−${digits(-value, 3)}` : `+${d
 
 /** Which head scores most of each, and whether that is much. */
 function story(scores: HeadScores): string {
-  const told = SCORES.map((name) => {
+  const said = SCORES.map((name) => {
     const values = scores[name];
     const at = largestAt(values);
     const most = values[at]!;
@@ -161,5 +161,5 @@ function story(scores: HeadScores): string {
     const strength = most >= STRONG ? 'Strong' : 'Weak';
     return t(`model.heads.${name}${strength}`, { head, value: most.toFixed(2) });
   });
-  return sentences(...told);
+  return sentences(...said);
 }

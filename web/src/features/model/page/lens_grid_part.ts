@@ -17,7 +17,7 @@ export class LensGridPart extends ModelPart {
 
   protected render({ model, state, look }: View): TemplateResult {
     const { grid, reading } = model.answers;
-    const told = grid && reading && isOf(grid, reading) ? { grid, reading } : null;
+    const shown = grid && reading && isOf(grid, reading) ? { grid, reading } : null;
     const at = Math.min(state.modelAt ?? Infinity, (reading?.ids.length ?? 0) - 1);
     return html`
       <h3>${t('model.grid.title')}</h3>
@@ -25,10 +25,10 @@ export class LensGridPart extends ModelPart {
       ${scrolled(
         t('model.grid.title'),
         html`<table class="model-grid" @click=${this.#clicked}>
-          <thead>${told && this.#heads(told.reading, at)}</thead>
-          <tbody>${told && guard([told.grid, at, look], () => rowsOf(told.grid, at))}</tbody></table>`,
+          <thead>${shown && this.#heads(shown.reading, at)}</thead>
+          <tbody>${shown && guard([shown.grid, at, look], () => rowsOf(shown.grid, at))}</tbody></table>`,
       )}
-      <p class="model-settled">${told && settled(told.grid, told.reading)}</p>`;
+      <p class="model-settled">${shown && settled(shown.grid, shown.reading)}</p>`;
   }
 
   /** One of the tokens is chosen, as in the text above: the arrow keys go from one to the next. */
@@ -47,7 +47,7 @@ export class LensGridPart extends ModelPart {
   };
 }
 
-/** A text is told before the grid of it: until then the grid is of another. */
+/** A text comes before the grid of it: until then the grid is of another. */
 const isOf = ({ layers: [first] }: LensGrid, { ids }: Reading) => first?.length === ids.length;
 
 function rowsOf({ layers }: LensGrid, chosen: number): TemplateResult[] {

@@ -111,7 +111,7 @@ export class LoadPart extends ModelPart {
     </form>`;
   }
 
-  /** What this browser keeps of addresses; asked for when a reader wants to see it. */
+  /** What this browser keeps of addresses; requested when a reader wants to see it. */
   #kept(kept: ModelView['kept'], isLoading: boolean): TemplateResult {
     const ask = ({ currentTarget }: Event) => {
       const { open } = currentTarget as HTMLDetailsElement;

@@ -46,7 +46,7 @@ export class ReadsPart extends ModelPart {
         <div class="lab-main">
           <h4>${reads && t('model.reads.query', { at: reads.at, token: reads.labels[reads.at] ?? '' })}</h4>
           <qkv-matrix data-map="rows" @cell-pinned=${this.#pinned}></qkv-matrix>
-          ${reads && this.#told('rows', reads)}
+          ${reads && this.#described('rows', reads)}
           <p class="model-settled">${reads && largestText(reads)}</p>
         </div>
         <div class="lab-side">
@@ -55,13 +55,13 @@ export class ReadsPart extends ModelPart {
               info && reads && options(headsOf(info), reads.head.join('.'))
             }</select></div>
           <qkv-matrix data-map="map"></qkv-matrix>
-          ${reads && this.#told('map', reads)}
+          ${reads && this.#described('map', reads)}
         </div>
       </div>`;
   }
 
   /** The colours, with a mark at the cell, and the cell in words. */
-  #told(name: MapName, reads: TokenReads): TemplateResult {
+  #described(name: MapName, reads: TokenReads): TemplateResult {
     const most = mostOf(name, reads);
     const cell = this.querySelector<MatrixView>(`[data-map=${name}]`)?.shown;
     const value = cell ? valueAt(name, reads, cell) : NaN;
@@ -70,7 +70,7 @@ export class ReadsPart extends ModelPart {
       [0, most / 2, most].map((tick) => digits(tick, 3)),
       legendMark(value / most),
     )}
-      <p class="told">${cell && describe(name, reads, cell)}</p></div>`;
+      <p class="described">${cell && describe(name, reads, cell)}</p></div>`;
   }
 
   #choose(name: string): void {
@@ -96,7 +96,7 @@ export class ReadsPart extends ModelPart {
       if (reads) show(matrix, name, reads, look);
       else matrix.hide();
     }
-    if (reads) super.refresh(); // what is told is of the cells that are there now
+    if (reads) super.refresh(); // the description is of the cells that are there now
   }
 
   #matrixOf(name: MapName): PaintedMatrix {

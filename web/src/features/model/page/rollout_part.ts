@@ -31,7 +31,7 @@ const rowOf = ({ label, place, share, last }: Rollout['sources'][number]) =>
   tableRow(html`<bdi>${label}</bdi>`, [place, percent(share), percent(last)]);
 
 function summary({ at, label, rest, own, sources }: Rollout): string {
-  return t('model.rollout.told', {
+  return t('model.rollout.shares', {
     token: label,
     place: at,
     own: percent(own),

@@ -23,7 +23,7 @@ export interface ModelView {
   /** Why the last load came to nothing. */
   readonly refused: { readonly what: string; readonly failure: Failure } | null;
   readonly info: ModelInfo | null;
-  /** The reader's files that are kept; null as long as nobody asked. */
+  /** The reader's files that are kept; null until they are requested. */
   readonly kept: KeptFiles | null;
   readonly answers: Partial<Answers>;
   readonly generated: Generated | null;
@@ -45,10 +45,10 @@ export function loadBegins(view: ModelView, what: string): ModelView {
   return { ...view, refused: null, loading: { what, loaded: 0, total: 0 } };
 }
 
-/** The view in which one kind of work is under way no more; what it has told stays. */
+/** The view in which one kind of work is under way no more; what it has reported stays. */
 function stopped(view: ModelView, work: Work): ModelView {
-  const told = work === 'answers' || work === 'contexts' ? null : view[work];
-  return told ? { ...view, [work]: { ...told, running: false } } : view;
+  const before = work === 'answers' || work === 'contexts' ? null : view[work];
+  return before ? { ...view, [work]: { ...before, running: false } } : view;
 }
 
 /** The view after a message of the worker. */

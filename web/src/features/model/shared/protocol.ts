@@ -4,7 +4,7 @@ import type { ShippedName } from './shipped_models';
 
 /** Of one text the page reads no more tokens than this, nor than the model takes. */
 export const MOST_TOKENS = 256;
-/** Bars of the next token that are told. */
+/** Bars of the next token that are shown. */
 export const MOST_BARS = 10;
 
 /** Where the bytes of a model are. */
@@ -85,11 +85,11 @@ export interface ModelAsk {
   readonly text: string;
   /** Tokens that are read, the text repeated or cut; null: as many as it has. */
   readonly length: number | null;
-  /** The token after which the next one is told; null: the last. */
+  /** The token after which the next one is shown; null: the last. */
   readonly at: number | null;
   readonly sampling: Sampling;
   readonly ablated: readonly HeadName[];
-  /** The token whose neighbours are told; null: the one at `at`. */
+  /** The token whose neighbours are shown; null: the one at `at`. */
   readonly near: number | null;
   /** The head whose whole map is shown; null: the first. */
   readonly head: HeadName | null;
@@ -238,7 +238,7 @@ export interface Rollout {
   readonly rest: number;
 }
 
-/** Everything that follows from an ask; what is new is told as it is known. Null: nothing follows. */
+/** Everything that follows from an ask; what is new is reported as it is known. Null: nothing follows. */
 export interface Answers {
   readonly reading: Reading;
   readonly scores: HeadScores | null;
@@ -324,7 +324,7 @@ export type ToModel =
   | { readonly kind: 'speed' }
   | { readonly kind: 'contexts'; readonly ask: ContextsAsk };
 
-/** What a loaded model does when it is asked. */
+/** What a loaded model does on request. */
 export type Work = 'answers' | 'changes' | 'speed' | 'generated' | 'contexts';
 
 export type FromModel =
@@ -341,7 +341,7 @@ export type FromModel =
   | { readonly kind: 'speed'; readonly speed: Speed }
   | { readonly kind: 'contexts'; readonly contexts: Contexts }
   | { readonly kind: 'microscope'; readonly news: Partial<Microscope> }
-  /** Something that was asked of the loaded model could not be done; nothing of it is under way any more. */
+  /** A request to the loaded model could not be done; nothing of it is under way any more. */
   | { readonly kind: 'failed'; readonly of: Work; readonly failure: Failure };
 
 /** For the frames: which model reads which tokens. */

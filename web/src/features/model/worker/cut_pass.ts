@@ -4,7 +4,7 @@ import type { CutPass, NextGuess } from '../../../engine/head_list';
 import type { Opened } from './open_model';
 import { select } from './selection';
 
-/** Tokens that are told as those that may follow. */
+/** Tokens that are shown as those that may follow. */
 const GUESSES = 3;
 
 /** The mask without keys that the model never reads. */
@@ -31,13 +31,13 @@ export function cutPass(
   qkv: Qkv,
   of: Opened,
   ids: readonly number[],
-  { mask: asked, head }: { mask: Uint8Array; head: number },
+  { mask: wanted, head }: { mask: Uint8Array; head: number },
 ): CutPass {
   const { model, info } = of;
   const count = ids.length;
   const layer = Math.floor(head / info.numHeads);
   const own = new Uint8Array(count * count).fill(1);
-  const mask = readable(asked, count, info.causal);
+  const mask = readable(wanted, count, info.causal);
   const isOwn = mask.join() === readable(own, count, info.causal).join();
   const edit = isOwn ? [] : editsOf(of, mask, count);
   const read = [{ site: 'weights' as const, layers: [layer] }];

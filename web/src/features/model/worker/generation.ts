@@ -18,7 +18,7 @@ export interface GenerateAsk {
   readonly pace: number | null;
 }
 
-/** Room for all that the page reads and writes. A file may say any maxLength, and a cache is asked for whole. */
+/** Room for all that the page reads and writes. A file may say any maxLength, and a cache is allocated whole. */
 const MOST_CACHED = 2048;
 
 /** Writes on from a text with a cache that the page can watch, and tells what there is, until it is stopped. */
@@ -31,9 +31,9 @@ export async function generate(
   const { capacity, bytes } = session;
   const before = info.tokenizer === 'none' ? ids.join(' ') : (model.tokenizer?.decode(ids) ?? '');
   const times: number[] = [];
-  let [text, count, told] = ['', 0, 0];
+  let [text, count, reported] = ['', 0, 0];
   const tell = (running: boolean) => {
-    told = performance.now();
+    reported = performance.now();
     const cache = { cached: session.length, capacity, bytesPerToken: bytes / capacity };
     say({ before, text, tokens: count, ...cache, median: median(times), running, seed });
   };
@@ -53,7 +53,7 @@ export async function generate(
       if (times.length > KEPT) times.shift();
       count++;
       text += info.tokenizer !== 'none' ? step.value.text : `${label(step.value.id)} `;
-      if (pace !== null || performance.now() - told > OFTEN) tell(true);
+      if (pace !== null || performance.now() - reported > OFTEN) tell(true);
       if (pace !== null) await pause(1000 / pace);
     }
   } catch (error) {

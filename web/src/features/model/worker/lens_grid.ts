@@ -16,8 +16,12 @@ export function* lensGrid(
     for (let from = 0; from < ids.length; from += AT_ONCE) {
       const guesses = model.lens(ids.slice(from, from + AT_ONCE), { top: 1, session });
       guesses.forEach((tokens, layer) => {
-        const told = tokens.flatMap(([guess]) => (guess ? [guess] : []));
-        const cells = told.map(({ id, probability }) => ({ id, label: label(id), p: probability }));
+        const guesses = tokens.flatMap(([guess]) => (guess ? [guess] : []));
+        const cells = guesses.map(({ id, probability }) => ({
+          id,
+          label: label(id),
+          p: probability,
+        }));
         layers[layer] = [...(layers[layer] ?? []), ...cells];
       });
       yield;

@@ -53,8 +53,8 @@ export class ModelHost {
   #readings = 0;
   /** The latest work of each kind; a newer one takes its place. */
   readonly #work = new Map<Work, Slices<unknown, undefined>>();
-  /** What every answer that was told followed from. */
-  readonly #told = new Map<keyof Answers, string>();
+  /** What every answer that was sent followed from. */
+  readonly #sent = new Map<keyof Answers, string>();
   #writing: AbortController | undefined;
   #microscope: MicroscopeDesk | undefined;
 
@@ -87,10 +87,10 @@ export class ModelHost {
     const loading = (this.#loading = new AbortController());
     const begin = performance.now();
     const { signal } = loading;
-    let told = 0;
+    let reported = 0;
     const onProgress = (loaded: number, total: number) => {
-      if (signal.aborted || (performance.now() - told < 30 && loaded < total)) return;
-      told = performance.now();
+      if (signal.aborted || (performance.now() - reported < 30 && loaded < total)) return;
+      reported = performance.now();
       this.#say({ kind: 'progress', loaded, total });
     };
     try {
@@ -131,10 +131,10 @@ export class ModelHost {
 
   #take(opened: Opened): void {
     this.#writing?.abort();
-    this.#writing = undefined; // what the model before it wrote is told no more
+    this.#writing = undefined; // what the model before it wrote is sent no more
     for (const work of this.#work.values()) work.end();
     this.#work.clear();
-    this.#told.clear();
+    this.#sent.clear();
     this.#microscope?.end();
     this.#microscope =
       this.#Desk &&
@@ -184,18 +184,18 @@ export class ModelHost {
     return this.#reading;
   }
 
-  /** Tells an answer, unless it is what was told last; it may take several steps. */
+  /** Sends an answer, unless it is what was sent last; it may take several steps. */
   *#part<K extends keyof Answers>(
     name: K,
     from: readonly unknown[],
     make: () => Answers[K] | Generator<undefined, Answers[K]>,
   ): Generator<unknown, undefined> {
     const key = JSON.stringify(from);
-    if (this.#told.get(name) === key) return;
+    if (this.#sent.get(name) === key) return;
     const made = make();
     const isSteps = made !== null && typeof made === 'object' && Symbol.iterator in made;
     const answer = isSteps ? yield* made : made;
-    this.#told.set(name, key);
+    this.#sent.set(name, key);
     this.#say({ kind: 'answers', news: { [name]: answer } });
     yield;
   }
@@ -244,15 +244,15 @@ export class ModelHost {
     return { ...(yield* answers.headScores(of, pass)), ...found };
   }
 
-  /** What the weights of all heads bring, over the latest pass for which it was asked. */
+  /** What the weights of all heads bring, over the latest pass for which it was requested. */
   #brought: { pass: Pass; maps: readonly Float32Array[] } | undefined;
 
-  *#reads(of: Opened, pass: Pass, asked: ReadsAsk): Generator<undefined, Answers['reads']> {
-    if (!asked.brought) return tokenReads(of, pass, pass.weights, asked);
+  *#reads(of: Opened, pass: Pass, ask: ReadsAsk): Generator<undefined, Answers['reads']> {
+    if (!ask.brought) return tokenReads(of, pass, pass.weights, ask);
     if (this.#brought?.pass !== pass) {
       this.#brought = { pass, maps: yield* broughtOver(of, pass.ids) };
     }
-    return tokenReads(of, pass, this.#brought.maps, asked);
+    return tokenReads(of, pass, this.#brought.maps, ask);
   }
 
   /** What the loss of the shown text changes by without each head, head by head. */

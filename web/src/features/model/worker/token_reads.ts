@@ -23,7 +23,7 @@ const largest = (values: Float32Array) => values.reduce((most, x) => Math.max(mo
 
 export interface ReadsAsk {
   readonly at: number;
-  /** The head whose map is told; what the model does not have is its first. */
+  /** The head whose map is shown; what the model does not have is its first. */
   readonly head: HeadName | null;
   readonly brought: boolean;
 }

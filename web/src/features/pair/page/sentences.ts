@@ -26,6 +26,6 @@ export function madeOf(
 }
 
 export function madeStory(state: State, head: number): string {
-  const told = madeOf(state, head).map((key) => t(key));
-  return sentences(...told);
+  const said = madeOf(state, head).map((key) => t(key));
+  return sentences(...said);
 }

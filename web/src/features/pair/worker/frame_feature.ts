@@ -115,12 +115,12 @@ function pairNumbers(
   qkv: Qkv,
   { row, projections, exact }: { row: RowData; projections: Projections; exact: ExactProjections },
   layer: LayerRequest,
-  asked: number | null,
+  chosen: number | null,
 ): PairNumbers {
   const { width, scale } = projections;
   const count = projections.q.length / width;
   const range = allowedKeys(layer.mask, row.row, count);
-  const key = asked !== null && asked >= range[0] && asked < range[1] ? asked : row.largest;
+  const key = chosen !== null && chosen >= range[0] && chosen < range[1] ? chosen : row.largest;
   const q = rowOf(projections.q, row.row, width);
   const k = rowOf(projections.k, key, width);
   const products = Float64Array.from(q, (value, c) => value * k[c]!); // exact: 24 bits times 24

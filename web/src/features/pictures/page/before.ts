@@ -44,7 +44,7 @@ function direct(tokens: readonly string[]): string {
 /** The sentence through the bottle-neck of a recurrent network, and past it. */
 export class BeforePicture extends Panel {
   protected template(): string {
-    return '<div class="picture-words" role="img" data-t-label="pictures.chain"></div><p class="hint picture-told"></p>';
+    return '<div class="picture-words" role="img" data-t-label="pictures.chain"></div><p class="hint picture-caption"></p>';
   }
 
   update({ list, look }: View): void {
@@ -57,6 +57,6 @@ export class BeforePicture extends Panel {
         ? ''
         : `<svg viewBox="0 0 ${width} 250" width="${width}" height="250" aria-hidden="true">${chain(tokens)}${direct(tokens)}</svg>`;
     const values = { first: list.tokens[0] ?? '', steps: length };
-    this.setText('.picture-told', length > 0 ? t('pictures.before', values) : '');
+    this.setText('.picture-caption', length > 0 ? t('pictures.before', values) : '');
   }
 }

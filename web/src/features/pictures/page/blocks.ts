@@ -33,7 +33,7 @@ export class BlockPicture extends Panel {
         <fieldset class="segmented"><legend class="visually-hidden" data-t="pictures.where"></legend>${radiosHtml('picture-norm', WHERES, (where) => `pictures.${where}`)}</fieldset>
       </div>
       <div class="picture-block"></div>
-      <p class="hint picture-told" role="status"></p>`;
+      <p class="hint picture-caption" role="status"></p>`;
   }
 
   protected override ready(): void {
@@ -56,10 +56,10 @@ export class BlockPicture extends Panel {
       detour(24, t('pictures.attention'), where),
       detour(24 + step, t('pictures.mlp'), where),
     ];
-    const label = t(`pictures.told.${where}`);
+    const label = t(`pictures.caption.${where}`);
     this.find('.picture-block', HTMLElement).innerHTML =
       `<svg viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">${stream}${parts.join('')}</svg>`;
     this.querySelector('svg')?.setAttribute('aria-label', t('pictures.block'));
-    this.setText('.picture-told', label);
+    this.setText('.picture-caption', label);
   }
 }

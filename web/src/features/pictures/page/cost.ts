@@ -16,7 +16,7 @@ export class CostPicture extends Panel {
         ${sliderHtml('picture-tokens', 'pictures.tokens', [LEAST, MOST])}
       </div>
       <div class="picture-squares"></div>
-      <p class="hint picture-told" role="status"></p>`;
+      <p class="hint picture-caption" role="status"></p>`;
   }
 
   protected override ready(): void {
@@ -45,7 +45,7 @@ export class CostPicture extends Panel {
     this.find('.picture-squares', HTMLElement).innerHTML =
       `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true">${squares.join('')}</svg>`;
     this.setText(
-      '.picture-told',
+      '.picture-caption',
       t('pictures.cost', { tokens: whole(tokens), scores: whole(tokens ** 2) }),
     );
   }

@@ -16,7 +16,7 @@ export class MasksPicture extends Panel {
         <fieldset class="segmented"><legend class="visually-hidden" data-t="controls.mask"></legend>${radiosHtml('picture-mask', MASKS, (mask) => `mask.${mask}`)}</fieldset>
       </div>
       <div class="picture-grid-box"><table class="picture-grid"><caption class="visually-hidden" data-t="pictures.grid"></caption><tbody></tbody></table></div>
-      <p class="hint picture-told" role="status"></p>`;
+      <p class="hint picture-caption" role="status"></p>`;
   }
 
   protected override ready(): void {
@@ -61,6 +61,6 @@ export class MasksPicture extends Panel {
     );
     const count = list.tokens.filter((_, to) => query >= 0 && seen(query, to)).length;
     const values = { token: list.tokens[query] ?? '', count, total: length };
-    this.setText('.picture-told', length > 0 ? t('pictures.masks', values) : '');
+    this.setText('.picture-caption', length > 0 ? t('pictures.masks', values) : '');
   }
 }

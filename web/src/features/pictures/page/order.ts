@@ -28,7 +28,7 @@ export class OrderPicture extends Panel {
     return `
       <div class="picture-tools" data-control>${slider('position', 128)}${slider('shift', LIMITS.shift[1])}</div>
       <div class="picture-dials"></div>
-      <p class="hint picture-told"></p>`;
+      <p class="hint picture-caption"></p>`;
   }
 
   protected override ready(): void {
@@ -46,6 +46,6 @@ export class OrderPicture extends Panel {
     }
     const dials = DRAWN.map((pair) => dial(pair, position, shift));
     this.find('.picture-dials', HTMLElement).innerHTML = dials.join('');
-    this.setText('.picture-told', t('pictures.order', { position, to: position + shift }));
+    this.setText('.picture-caption', t('pictures.order', { position, to: position + shift }));
   }
 }

@@ -26,7 +26,7 @@ export class ScoresPicture extends Panel {
         <label class="check"><input type="checkbox" class="picture-divide"><span data-t="pictures.divide"></span></label>
       </div>
       <div class="picture-bars" aria-hidden="true">${'<i></i>'.repeat(KEYS)}</div>
-      <p class="hint picture-told" role="status"></p>`;
+      <p class="hint picture-caption" role="status"></p>`;
   }
 
   protected override ready(): void {
@@ -48,6 +48,6 @@ export class ScoresPicture extends Panel {
     });
     const deviation = Math.sqrt(scores.reduce((sum, score) => sum + score * score, 0) / KEYS);
     const values = { largest: four(Math.max(...weights)), deviation: digits(deviation, 3) };
-    this.setText('.picture-told', t('pictures.scores', { ...values, count: KEYS }));
+    this.setText('.picture-caption', t('pictures.scores', { ...values, count: KEYS }));
   }
 }

@@ -14,7 +14,7 @@ export class WordsPicture extends Panel {
   protected template(): string {
     return `
       <div class="picture-grid-box"><table class="picture-grid"><caption class="visually-hidden" data-t="pictures.onehot"></caption><tbody></tbody></table></div>
-      <p class="hint picture-told" role="status"></p>`;
+      <p class="hint picture-caption" role="status"></p>`;
   }
 
   protected override ready(): void {
@@ -47,8 +47,8 @@ export class WordsPicture extends Panel {
     this.find('tbody', HTMLElement).replaceChildren(...rows, ...(words.length > 0 ? [sum] : []));
     const values = { word: chosen ?? words[0] ?? '', count: counts.size };
     const first = counts.size > MOST ? t('pictures.wordsFirst', { shown: MOST }) : '';
-    const told = sentences(t('pictures.words', values), first);
-    this.setText('.picture-told', words.length > 0 ? told : '');
+    const caption = sentences(t('pictures.words', values), first);
+    this.setText('.picture-caption', words.length > 0 ? caption : '');
   }
 }
 

@@ -72,7 +72,7 @@ function legendOf(shown: Shown | null, cell: Cell | null): TemplateResult {
   const ramp = palette().diverging.subarray(4);
   return html`<div class="legend" ?hidden=${!shown}>
     ${legendScale(ramp, ['−1', '0', '1'], legendMark((value + 1) / 2))}
-    <p class="told">${shown && cell && describeEncoding(shown, cell)}</p>
+    <p class="described">${shown && cell && describeEncoding(shown, cell)}</p>
   </div>`;
 }
 

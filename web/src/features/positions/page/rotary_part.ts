@@ -107,7 +107,9 @@ export class RotaryPart extends LitPanel {
       ...{ score: digits(score, 5), apart: digits(apart, 5) },
     };
     const verdict = t(this.#guess?.stays ? 'guess.right' : 'guess.other');
-    guess.tell(this.#guess ? t('guess.told', { verdict, answer: t('rotary.answer', values) }) : '');
+    guess.tell(
+      this.#guess ? t('guess.outcome', { verdict, answer: t('rotary.answer', values) }) : '',
+    );
   }
 }
 

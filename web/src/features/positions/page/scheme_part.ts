@@ -43,7 +43,7 @@ export class SchemePart extends MatrixPanel {
         ${this.matrix}
         <p class="placeholder" ?hidden=${map !== null}>${t(failed ? 'map.failed' : 'map.loading')}</p>
         ${legend(map)}
-        <p class="told">${map && cell && describeScheme(map, cell)}</p>
+        <p class="described">${map && cell && describeScheme(map, cell)}</p>
         ${map && cell && schemeDetails(map, cell)}
       </div>
       <div class="scheme-side">

@@ -1,7 +1,7 @@
 import type { Counted, Finding, Progress, Reached, Spoken, Timed } from '../shared/protocol';
 import type { Timing } from '../shared/timing_settings';
 
-/** All that the worker has told, the latest of each. */
+/** All that the worker has reported, the latest of each. */
 export interface LatestNews {
   readonly progress: Progress | null;
   readonly counted: Counted | null;

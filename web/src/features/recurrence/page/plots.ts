@@ -4,7 +4,7 @@ import { accuracyOf } from '../shared/accuracy';
 import { KINDS, type Kind } from '../shared/model_configs';
 import { lineOf, pointOf, type Paper } from './plot_marks';
 import type { Counted, Reached } from '../shared/protocol';
-import { LONGEST, LONGEST_ASKED, SHORTEST, TOKENS } from '../shared/task';
+import { LONGEST, LONGEST_TESTED, SHORTEST, TOKENS } from '../shared/task';
 import { t } from '../feature';
 import {
   FITTED_FROM,
@@ -59,9 +59,9 @@ export function drawAccuracy(
     paper,
     width,
     {
-      domain: [SHORTEST, LONGEST_ASKED],
+      domain: [SHORTEST, LONGEST_TESTED],
       inset: [8, 6],
-      ticks: every(SHORTEST, LONGEST_ASKED, 4),
+      ticks: every(SHORTEST, LONGEST_TESTED, 4),
       title: t('recurrence.lengthAxis'),
     },
     { domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], title: t('recurrence.accuracyAxis') },
@@ -92,7 +92,7 @@ export function drawReach(paper: Paper, width: number, reached: Reached | null):
   const low = Math.floor(Math.log10(Math.min(...all, 1e-2)));
   const high = Math.ceil(Math.log10(Math.max(...all, 1)));
   const powers = every(low, high, high - low > 6 ? 2 : 1).map((exponent) => 10 ** exponent);
-  const last = LONGEST_ASKED - 1;
+  const last = LONGEST_TESTED - 1;
   const chart = chartOf(
     paper,
     width,

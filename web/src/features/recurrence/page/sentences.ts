@@ -3,7 +3,7 @@ import { accuracyOf, accuracyWhere, marks } from '../shared/accuracy';
 import { crossing } from './crossing';
 import { KINDS, type Kind } from '../shared/model_configs';
 import type { Counted, Progress, Reached, Said } from '../shared/protocol';
-import { LONGEST, LONGEST_ASKED } from '../shared/task';
+import { LONGEST, LONGEST_TESTED } from '../shared/task';
 import { t } from '../feature';
 import { LAYERS, slopes } from './plots';
 import { FITTED_FROM, LENGTHS, LONGEST_TIMED, type Timing } from '../shared/timing_settings';
@@ -52,7 +52,7 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
   const drop = KINDS.every((kind) => part(kind, isLonger) < part(kind, isTrained) - 0.05);
   // Lengths are counted from the shortest on: what is not counted yet is not spoken of.
   const reached = Math.max(...known.map(({ length }) => length));
-  const whole = reached === LONGEST_ASKED;
+  const whole = reached === LONGEST_TESTED;
   return [
     ...(reached >= LONGEST ? [t('recurrence.inside', { values: values(isTrained) })] : []),
     ...(whole ? [t('recurrence.outside', { values: values(isLonger) })] : []),
@@ -63,9 +63,9 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
 
 /** The figure in one sentence. */
 export function accuracyLabel(tallies: Counted['tallies'] | null): string {
-  const at = (asked: number) =>
+  const at = (tested: number) =>
     ofAll((kind) => {
-      const tally = tallies?.[kind].find(({ length }) => length === asked);
+      const tally = tallies?.[kind].find(({ length }) => length === tested);
       return `${percent(tally ? accuracyOf(tally) : NaN)}%`;
     });
   return t('recurrence.figure.accuracy', { at12: at(12), at20: at(20), at32: at(32) });
@@ -73,12 +73,12 @@ export function accuracyLabel(tallies: Counted['tallies'] | null): string {
 
 /** What a step back multiplies the norm by: the geometric mean over the distances from 1 to the longest. */
 export function factorOf(norms: ArrayLike<number>): number {
-  const steps = LONGEST_ASKED - 2;
-  return ((norms[LONGEST_ASKED - 1] ?? NaN) / (norms[1] ?? NaN)) ** (1 / steps);
+  const steps = LONGEST_TESTED - 2;
+  return ((norms[LONGEST_TESTED - 1] ?? NaN) / (norms[1] ?? NaN)) ** (1 / steps);
 }
 
 export function reachWords({ first, now }: Reached): string[] {
-  const far = LONGEST_ASKED - 1;
+  const far = LONGEST_TESTED - 1;
   const values = {
     gru: digits(factorOf(first.gru), 2),
     attention: digits(factorOf(first.gru_attention), 2),
@@ -95,7 +95,7 @@ export function reachLabel({ first }: Reached): string {
   const range = (kind: Kind) =>
     t('recurrence.fromTo', {
       from: digits(first[kind][1] ?? NaN, 2),
-      to: digits(first[kind][LONGEST_ASKED - 1] ?? NaN, 2),
+      to: digits(first[kind][LONGEST_TESTED - 1] ?? NaN, 2),
     });
   return t('recurrence.figure.reach', { values: ofAll(range) });
 }

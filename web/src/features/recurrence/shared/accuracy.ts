@@ -1,6 +1,6 @@
-import { ASKED, expected } from './task';
+import { TESTED_LENGTHS, expected } from './task';
 
-/** Tokens that were right, of all that were asked for, by length. */
+/** Tokens that were right, of all that were tested, by length. */
 export interface Tally {
   readonly length: number;
   sequences: number;
@@ -10,7 +10,7 @@ export interface Tally {
 }
 
 export const emptyTallies = (): Tally[] =>
-  ASKED.map((length) => ({ length, sequences: 0, right: 0, whole: 0 }));
+  TESTED_LENGTHS.map((length) => ({ length, sequences: 0, right: 0, whole: 0 }));
 
 /** Which tokens of what was said are right, each at its place. What is missing is wrong. */
 export const marks = (source: readonly number[], said: ArrayLike<number>): boolean[] =>

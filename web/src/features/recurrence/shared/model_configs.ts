@@ -1,4 +1,4 @@
-import { LONGEST_ASKED, TOKENS } from './task';
+import { LONGEST_TESTED, TOKENS } from './task';
 
 /** How the decoder learns of the source; the order in which they were found. */
 export const KINDS = ['gru', 'gru_attention', 'transformer'] as const;
@@ -9,7 +9,7 @@ export const STEPS = 1500;
 /** Seeds of what is trained on and of the initial weights. */
 export const SEEDS = [1, 9999] as const;
 
-const base = { vocabulary: TOKENS + 2, maxLength: LONGEST_ASKED + 8 } as const;
+const base = { vocabulary: TOKENS + 2, maxLength: LONGEST_TESTED + 8 } as const;
 const rate = (peak: number) => ({ peak, warmup: 50, steps: STEPS, final: 5e-4 });
 
 /** Models of about the same number of parameters, as in models/recipes/recurrence.js. */

@@ -37,7 +37,7 @@ export type Order =
   | ({ readonly type: 'load' } & Trained)
   | { readonly type: 'source'; readonly source: readonly number[] };
 
-/** The answer to `begin` and `load`: what is told before it is of the models of before. */
+/** The answer to `begin` and `load`: what is reported before it is of the models of before. */
 export interface Begun {
   readonly type: 'begun';
 }

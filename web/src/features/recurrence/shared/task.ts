@@ -8,9 +8,12 @@ export const END = TOKENS + 1;
 /** Lengths that models are trained on. */
 export const SHORTEST = 4;
 export const LONGEST = 20;
-/** Lengths that are asked for, and the longest source a reader can type. */
-export const ASKED: readonly number[] = Array.from({ length: 19 }, (_, i) => SHORTEST + 2 * i);
-export const LONGEST_ASKED = 40;
+/** Lengths that are tested, and the longest source a reader can type. */
+export const TESTED_LENGTHS: readonly number[] = Array.from(
+  { length: 19 },
+  (_, i) => SHORTEST + 2 * i,
+);
+export const LONGEST_TESTED = 40;
 const BATCH = 32;
 
 export const sequence = (random: Dice, length: number): number[] =>
@@ -50,6 +53,6 @@ export function nextRows(random: Dice): Rows {
   return rows;
 }
 
-/** The digits of a text, as many as can be asked for. */
+/** The digits of a text, as many as a source can have. */
 export const readSource = (text: string): number[] =>
-  Array.from(text.replace(/\D/g, '').slice(0, LONGEST_ASKED), Number);
+  Array.from(text.replace(/\D/g, '').slice(0, LONGEST_TESTED), Number);

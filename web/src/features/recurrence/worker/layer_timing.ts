@@ -49,7 +49,7 @@ function passes(qkv: TrainQkv, length: number): Passes {
   };
 }
 
-/** Milliseconds of one pass, of as many as take long enough to be told. */
+/** Milliseconds of one pass, of as many as take long enough to be measured. */
 function time(pass: () => unknown, now: () => number): number {
   const start = now();
   let passes = 0;

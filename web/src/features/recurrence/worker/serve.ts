@@ -8,7 +8,7 @@ const tell = (message: News | LabFailed) => postMessage(message);
 
 let turning = false;
 
-/** Turns until nothing is to be done; between two of them messages are heard. */
+/** Turns until nothing is to be done; messages are read between two of them. */
 async function work(ready: Desk): Promise<void> {
   if (turning) return;
   turning = true;

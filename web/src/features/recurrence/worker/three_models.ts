@@ -3,15 +3,15 @@ import { randomOf, type Dice } from '../../../domain/random_ints';
 import { count, emptyTallies, type Tally } from '../shared/accuracy';
 import { DEVIATION, KINDS, MODELS, STEPS, type Kind } from '../shared/model_configs';
 import type { Learner, Origin, Said, Trained } from '../shared/protocol';
-import { END, LONGEST_ASKED, nextRows, sequence, START } from '../shared/task';
+import { END, LONGEST_TESTED, nextRows, sequence, START } from '../shared/task';
 
-/** Sequences that are asked for at once. A worker is deaf while it says them: 8 of 40 tokens take some 100 ms. */
+/** Sequences that are tested at once. A worker takes no message meanwhile: 8 of 40 tokens take some 100 ms. */
 const TOGETHER = 8;
 /** Sources over which the reach of a gradient is averaged. */
 const REACH_SOURCES = 4;
 
-/** Seeds of what is asked are far from those of training, 1 to 9999. */
-const ASKED_SEED = 0x40000000;
+/** Seeds of the tests are far from those of training, 1 to 9999. */
+const TEST_SEED = 0x40000000;
 
 interface Model {
   readonly trainer: Trainer<Seq2Seq>;
@@ -20,13 +20,13 @@ interface Model {
   learner: Learner;
 }
 
-/** Three models in training, and what is asked of them. */
+/** Three models in training, and their tests. */
 export class Session {
   readonly #models: Record<Kind, Model>;
   readonly seed: number;
   readonly origin: Origin;
   /** Where each length's sequences stand in their stream. */
-  #asked = new Map<string, Dice>();
+  #tests = new Map<string, Dice>();
   #tallies: Record<Kind, Tally[]>;
 
   private constructor(models: Record<Kind, Model>, origin: Origin, seed: number) {
@@ -48,7 +48,7 @@ export class Session {
   /** Models with the weights of files, judged on rows of their own. */
   static load(qkv: TrainQkv, { files, seed, steps }: Trained): Session {
     const models = each((kind) => create(qkv, kind, seed));
-    const rows = nextRows(randomOf(ASKED_SEED));
+    const rows = nextRows(randomOf(TEST_SEED));
     for (const kind of KINDS) {
       const model = models[kind];
       model.trainer.load(files[kind]);
@@ -97,22 +97,22 @@ export class Session {
       const smooth = step === 1 ? took : milliseconds + (took - milliseconds) / Math.min(step, 20);
       model.learner = { parameters, steps: step, loss, accuracy, milliseconds: smooth };
     }
-    if (this.#asked.size > 0) this.forget();
+    if (this.#tests.size > 0) this.forget();
   }
 
   /** What was counted is not of these weights any more. */
   forget(): void {
-    this.#asked = new Map();
+    this.#tests = new Map();
     this.#tallies = each(emptyTallies);
   }
 
   /** Has one model say some more sequences of one length, and counts what is right. */
   ask(kind: Kind, length: number): void {
     const tally = this.#tallies[kind].find((one) => one.length === length);
-    if (!tally) throw new RangeError(`no sequences of ${length} are asked for`);
+    if (!tally) throw new RangeError(`no sequences of ${length} are tested`);
     const name = `${kind} ${length}`;
-    const random = this.#asked.get(name) ?? randomOf(ASKED_SEED + length);
-    this.#asked.set(name, random);
+    const random = this.#tests.get(name) ?? randomOf(TEST_SEED + length);
+    this.#tests.set(name, random);
     const sources = Array.from({ length: TOGETHER }, () => sequence(random, length));
     const how = { batch: TOGETHER, start: START, end: END, maxLength: length + 1 };
     const { ids } = this.#models[kind].trainer.model.translate(sources.flat(), how);
@@ -135,10 +135,10 @@ export class Session {
 
   /** Norms of d(last state)/d(embedding of a token) by distance from the end: geometric means over some sources. */
   reach(kind: Kind): Float64Array {
-    const random = randomOf(ASKED_SEED);
-    const sums = new Float64Array(LONGEST_ASKED);
+    const random = randomOf(TEST_SEED);
+    const sums = new Float64Array(LONGEST_TESTED);
     for (let n = 0; n < REACH_SOURCES; n++) {
-      const norms = this.#models[kind].trainer.model.reach(sequence(random, LONGEST_ASKED));
+      const norms = this.#models[kind].trainer.model.reach(sequence(random, LONGEST_TESTED));
       norms.forEach((norm, distance) => (sums[distance] = (sums[distance] ?? 0) + Math.log(norm)));
     }
     return sums.map((sum) => Math.exp(sum / REACH_SOURCES));

@@ -2,17 +2,17 @@ import type { TrainQkv } from 'qkv/train';
 import { KINDS, type Kind } from '../shared/model_configs';
 import type { News, Order, Reached, Trained } from '../shared/protocol';
 import { Session } from './three_models';
-import { ASKED } from '../shared/task';
+import { TESTED_LENGTHS } from '../shared/task';
 import { LENGTHS, REPEATS, type Timing } from '../shared/timing_settings';
 import { timings } from './layer_timing';
 
-/** A turn of training lasts about so long, in ms: then the page is told, and orders are heard. */
+/** A turn of training lasts about so long, in ms: then it reports to the page and reads orders. */
 const TURN = 60;
 /** Steps between two looks at what the models say, and between two counts of what is right. */
 const LOOK = 20;
 const COUNT = 100;
 /** While models learn, every other length is counted, of one round of sequences. At rest all are, of more. */
-const COARSE = ASKED.filter((_, i) => i % 2 === 0);
+const COARSE = TESTED_LENGTHS.filter((_, i) => i % 2 === 0);
 const ENOUGH = 64;
 
 /** One question that takes some milliseconds. */
@@ -123,7 +123,8 @@ export class Desk {
   #rest(): void {
     this.#look();
     const counted = this.#session?.tallies.transformer[0]?.sequences ?? 0;
-    if (this.#questions.length === 0 && counted < ENOUGH) this.#questions = questions(ASKED);
+    if (this.#questions.length === 0 && counted < ENOUGH)
+      this.#questions = questions(TESTED_LENGTHS);
   }
 
   #look(): void {
@@ -176,21 +177,21 @@ export class Desk {
     return [{ type: 'reached', steps: session.steps, first: this.#first ?? now, now }];
   }
 
-  /** Tells when all three models have been asked. */
+  /** Reports when all three models have been tested. */
   #count(session: Session): News[] {
     const [question] = this.#questions;
     this.#questions = this.#questions.slice(1);
     if (!question) return [];
     session.ask(question.kind, question.length);
     if (this.#questions.length === 0 && !this.#running) this.#again(session);
-    // While models learn, a sweep is told as a whole: half of one would be beside half of the one before.
+    // While models learn, a sweep is reported as a whole: half of one would be beside half of the one before.
     if (question.kind !== 'transformer' || (this.#running && this.#questions.length > 0)) return [];
     return [{ type: 'counted', steps: session.steps, tallies: session.tallies }];
   }
 
   #again({ tallies }: Session): void {
     const fewest = Math.min(...tallies.transformer.map(({ sequences }) => sequences));
-    if (fewest < ENOUGH) this.#questions = questions(ASKED);
+    if (fewest < ENOUGH) this.#questions = questions(TESTED_LENGTHS);
   }
 
   #time(times: Generator<Timing[], void>): News[] {

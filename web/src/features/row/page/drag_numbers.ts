@@ -19,7 +19,7 @@ export function scrubbing(root: HTMLElement): void {
     from = null;
   };
   root.addEventListener('pointermove', (event) => {
-    if (event.buttons === 0) letGo(); // it went up where nobody told of it
+    if (event.buttons === 0) letGo(); // it went up outside the window
     if (!from || Math.abs(event.clientX - from.x) <= SLACK) return;
     const { box, x, value, step } = from;
     box.setPointerCapture(event.pointerId);

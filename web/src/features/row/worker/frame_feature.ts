@@ -80,7 +80,7 @@ function rowSteps(qkv: Qkv, request: RowRequest): Omit<RowSteps, 'learned'> {
   };
   const options = { numHeads: 1, scale, mask, returnWeights: true, returnLse: true };
   const { output, weights, lse } = qkv.attention(q, k, v, options);
-  if (!weights || !lse) throw new Error('attention left out what it was asked for');
+  if (!weights || !lse) throw new Error('attention left out weights or lse');
   const biased = logits({ scale, mask });
   const wanted = exact(q.data, k.data, v.data, scale, masked);
   let error = 0;

@@ -88,7 +88,7 @@ function coreRow(qkv: Qkv, q: Float32Array, k: Float32Array, scale: number) {
     { data: new Float32Array(KEYS), shape: [1, 1, KEYS, 1] },
     { scale, returnLogits: 'raw', returnEntropy: true },
   );
-  if (!logits || !entropy) throw new Error('attention left out what it was asked for');
+  if (!logits || !entropy) throw new Error('attention left out logits or entropy');
   return { scores: logits.data, entropy: entropy.data[0]! };
 }
 

@@ -38,7 +38,7 @@ export function draggingPoint(stage: HTMLElement, { now, at, set }: Hand): void 
     follow(event);
   });
   stage.addEventListener('pointermove', (event) => {
-    if (event.buttons === 0) held = null; // it went up where nobody told of it
+    if (event.buttons === 0) held = null; // it went up outside the window
     if (held === event.pointerId) follow(event);
   });
   for (const end of ['pointerup', 'pointercancel'] as const) {

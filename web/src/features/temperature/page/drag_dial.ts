@@ -26,7 +26,7 @@ interface Dial {
 }
 
 interface HeldDial extends Dial {
-  /** Told when a drag begins and when it ends. */
+  /** Called when a drag begins and when it ends. */
   readonly hold: (held: boolean) => void;
 }
 
@@ -46,7 +46,7 @@ export function dragging(stage: HTMLElement, { temperature, at, set, hold }: Hel
   };
   stage.addEventListener('pointermove', (event) => {
     if (from?.id !== event.pointerId) return;
-    if (event.buttons === 0) letGo(); // it went up where nobody told of it
+    if (event.buttons === 0) letGo(); // it went up outside the window
     if (!from) return;
     if (!from.moved && Math.abs(event.clientX - from.x) <= SLACK) return;
     if (!from.moved) {

@@ -65,7 +65,7 @@ export function gradientStory({ of }: TemperaturePoint): string {
   return of.gap < 3 * TEMPERATURES[0] ? sentences(reason, t('gradient.outside')) : reason;
 }
 
-/** What is asked before the curves are shown: the way to the farther end of the axis. */
+/** The question before the curves are shown: the way to the farther end of the axis. */
 function farEnd({ temperature }: TemperaturePoint): { end: number; rises: boolean } {
   const rises = temperature <= 1;
   return { end: TEMPERATURES[rises ? 1 : 0], rises };

@@ -146,7 +146,7 @@ const whyItem = (example: Judged, table: WordTable) =>
 
 /** A row of the table: a button that puts its words into the boxes, and four cells. */
 function exampleRow(example: Judged, language: string, press: () => void): TemplateResult {
-  const told = (found: Neighbour | undefined) =>
+  const nameOf = (found: Neighbour | undefined) =>
     found ? `${glossed(found.word, language)} ${three(found.cosine)}` : '';
   const [first, second] = example.answer.nearest;
   const right = isRight(example);
@@ -154,7 +154,7 @@ function exampleRow(example: Judged, language: string, press: () => void): Templ
   return html`<tr class=${right ? nothing : 'words-failed'}>
     <th scope="row"><button type="button" class="button" lang="en" data-words=${example.words.join(' ')} @click=${press}>${form(example.words)}</button></th>
     <td lang="en" data-label=${label(1)}>${glossed(example.expected, language)}</td>
-    <td lang="en" data-label=${label(2)}>${told(first)}</td>
-    <td lang="en" data-label=${label(3)}>${told(second)}</td>
+    <td lang="en" data-label=${label(2)}>${nameOf(first)}</td>
+    <td lang="en" data-label=${label(3)}>${nameOf(second)}</td>
     <td data-label=${label(4)}>${t(right ? 'words.analogy.right' : 'words.analogy.wrong')}</td></tr>`;
 }

@@ -18,12 +18,12 @@ const BOXES = [
 
 /** A word in two contexts, read by the trained model of the page: one vector goes in, two come out. */
 export class ContextsPart extends WordsPart {
-  /** What the model that is there was asked last. */
-  #asked = '';
+  /** The last request to the model that is there. */
+  #requested = '';
 
   protected inputs({ state, model, look }: View): readonly unknown[] {
-    const asked = JSON.stringify(shownWords(state).contexts);
-    return [asked, model.info, model.loading !== null, model.contexts, state.model, look];
+    const request = JSON.stringify(shownWords(state).contexts);
+    return [request, model.info, model.loading !== null, model.contexts, state.model, look];
   }
 
   protected render({ state, model }: View): TemplateResult {
@@ -56,12 +56,12 @@ export class ContextsPart extends WordsPart {
     );
   }
 
-  /** A model that is there is asked once for each word and texts. */
+  /** A model that is there gets one request for each word and texts. */
   protected override rendered({ state, model }: View): void {
     const { contexts: ask } = shownWords(state);
     const key = model.info ? JSON.stringify([model.info.id, ask]) : '';
-    if (key === this.#asked) return;
-    this.#asked = key;
+    if (key === this.#requested) return;
+    this.#requested = key;
     if (key !== '') this.#tell({ kind: 'contexts', ask });
   }
 
@@ -87,7 +87,7 @@ function saidOf({ info, contexts }: ModelView): string {
 function consequenceOf({ info, contexts }: ModelView): string {
   if (!info || !contexts || contexts.cosines.length === 0 || !isSame(contexts)) return '';
   const { cosines } = contexts;
-  return t('words.contexts.told', {
+  return t('words.contexts.outcome', {
     ...{ value: three(cosines.at(-1) ?? NaN), layers: cosines.length - 1 },
   });
 }

@@ -46,11 +46,11 @@ export function wordsOfPlane(table: WordTable, list: string, language: string): 
     .split(/[\s,，、]+/)
     .map((part) => part.split('>').map(plainWord).filter(Boolean))
     .filter((group) => group.length > 0);
-  const asked = [...new Set(groups.flat())];
-  const known = asked.filter((word) => table.rowOf.has(word));
+  const all = [...new Set(groups.flat())];
+  const known = all.filter((word) => table.rowOf.has(word));
   const found = known.length;
   const words = known.slice(0, MOST_WORDS);
-  const unknown = asked.filter((word) => !table.rowOf.has(word));
+  const unknown = all.filter((word) => !table.rowOf.has(word));
   if (found < 3) return { unknown, found, chosen: null };
   const units = words.map((word) => unitOf(table, word)!);
   const data = new Float32Array(words.length * table.width);

@@ -26,13 +26,13 @@ export const PLANE_HEIGHT = 420;
 /** Words on the plane of their two principal components. */
 export class PlanePart extends WordsPart {
   #plane: PlaneOfWords | null = null;
-  /** What the worker was asked for last, what it has found, and why it has not. */
-  #asked = '';
+  /** The last request to the worker, what it has found, and why it has not. */
+  #requested = '';
   #found: FromWordsLab | null = null;
   #failure: Failure | null = null;
   readonly #lab = new Lab<ToWordsLab, FromWordsLab>('words', {
     onMessage: (found) => {
-      if (found.key !== this.#asked) return;
+      if (found.key !== this.#requested) return;
       this.#found = found;
       this.refresh();
     },
@@ -74,16 +74,16 @@ export class PlanePart extends WordsPart {
 
   /** Asks again for the same words; the button goes, so the list of words has the focus. */
   readonly #retry = (): void => {
-    this.#asked = '';
+    this.#requested = '';
     this.refresh();
     this.find('#words-plane', HTMLTextAreaElement).focus();
   };
 
-  /** Where these words are, as soon as the worker has said it; it is asked once. */
+  /** Where these words are, as soon as the worker has said it, after one request. */
   #planeOf(chosen: ChosenWords, width: number): PlaneOfWords | null {
     const key = chosen.words.join(' ');
-    if (key !== this.#asked) {
-      this.#asked = key;
+    if (key !== this.#requested) {
+      this.#requested = key;
       this.#failure = null;
       this.#lab.send({ type: 'plane', key, data: chosen.data, width });
     }

@@ -6,7 +6,7 @@ import type { FromWordsLab, ToWordsLab } from '../shared/protocol';
 
 const tell = (message: FromWordsLab | LabFailed) => self.postMessage(message);
 
-/** The plane of words, as often as it is asked for. */
+/** The plane of words, as often as it is requested. */
 export function serve(): (message: ToWordsLab) => void {
   const engine = spectraEngine();
   const run = async ({ key, data, width }: ToWordsLab) =>
