@@ -1,4 +1,4 @@
-// Frames of the map, in Node: the rows that are told, two heads compared, the scale of signed colours, the map that is
+// Frames of the map, in Node: the rows that are described, two heads compared, the scale of signed colours, the map that is
 // dragged,
 // and its pixels.
 import assert from 'node:assert/strict';
@@ -37,19 +37,19 @@ const COUNT = 6;
 describe('map: the rows of a frame', () => {
   test('are the query’s and the crosshair’s, of the shown head and of the other', () => {
     for (const mask of ['none', 'causal', 'window']) {
-      for (const [query, told] of [
+      for (const [query, described] of [
         [5, 2],
         [2, 5],
         [3, 3],
       ]) {
         const patch = { text: TEXT, source: 'random', head: 2, mask, temperature: 0.4 };
-        const { frame, pipeline } = run(requestOf(patch, { query, told, other: 1 }));
+        const { frame, pipeline } = run(requestOf(patch, { query, described, other: 1 }));
         const heads = pipeline.heads(engine.request().layer);
         const layer = { mask, temperature: 0.4 };
         for (const [data, head, row] of [
           [frame.query, 2, query],
-          [frame.described, 2, told],
-          [frame.otherDescribed, 1, told],
+          [frame.described, 2, described],
+          [frame.otherDescribed, 1, described],
         ]) {
           assert.equal(data.row, row);
           const all = pipeline.result(heads, head, layer, true);

@@ -68,7 +68,7 @@ test('map: its legend has the scale of what is shown', async () => {
   assert.deepEqual(texts('.ticks span'), ['10⁻⁶', '10⁻⁴', '0.01', '1']);
 });
 
-test('map: the numbers under the crosshair are those of the row that was asked for', async () => {
+test('map: the numbers under the crosshair are those of the described row', async () => {
   const { show, hover, click, key, find, texts } = await mapOf();
   const said = [];
   for (const name of ['state-change', 'row-described']) {
@@ -120,7 +120,7 @@ test('map: a cell says its weight and rank, that it is masked, or only its names
     { query: 3, described: 3, mask: 'window' },
   ]) {
     part.update(viewOf({ frame: frameOf(frame) }));
-    const { mask = 'causal', query, told } = frame;
+    const { mask = 'causal', query, described } = frame;
     const { describe, knows } = matrix.model;
     for (let at = 0; at < 16; at++) {
       const cell = { row: at >> 2, col: at & 3 };
@@ -130,7 +130,7 @@ test('map: a cell says its weight and rank, that it is masked, or only its names
       const allowed = weights.filter((weight) => weight > 0).length;
       const [said, weight] = describe(cell).split(/(?<=: weight )|(?=, rank)/);
       if (weights[cell.col] === 0) assert.equal(describe(cell), `${names}: masked, weight 0`);
-      else if (cell.row !== query && cell.row !== told) assert.equal(describe(cell), names);
+      else if (cell.row !== query && cell.row !== described) assert.equal(describe(cell), names);
       else {
         assert.equal(said, `${names}: weight `);
         assert.ok(Math.abs(Number(weight) / weights[cell.col] - 1) < 1e-5);

@@ -81,7 +81,7 @@ describe('a source of the other panels', () => {
     assert.ok(report.check.entropy < 1e-5, `${report.check.entropy}`);
   });
 
-  test('a row is told step by step: its products add up to the scores, and its weights are those of the core', () => {
+  test('a row is described step by step: its products add up to the scores, and its weights are those of the core', () => {
     const asked = web.rowRequest(web.initialState('en'));
     const { row } = pipeline.run(5, { ...request, row: asked }).frame;
     const { learned } = row;
@@ -104,7 +104,7 @@ describe('a source of the other panels', () => {
     assert.ok(learned.error < 1e-4, `${learned.error}`);
   });
 
-  test('a row is told at the temperature of the map', () => {
+  test('a row is described at the temperature of the map', () => {
     const asked = web.rowRequest(web.initialState('en'));
     const layer = { ...request.layer, temperature: 2.5 };
     const { row, query } = pipeline.run(6, { ...request, layer, row: asked }).frame;

@@ -24,7 +24,7 @@ export function frameOf({
   ...more
 } = {}) {
   const count = tokens.length;
-  const { show = 'weights', query = 2, told = query, source = 'constructed', ...rest } = more;
+  const { show = 'weights', query = 2, described = query, source = 'constructed', ...rest } = more;
   const row = (of, at) => (at === null ? null : rowOf(count, of, at, mask, more.even));
   const few = count <= 64 && count > 0;
   const matrix = Array.from({ length: count }, (_, at) => [
@@ -36,11 +36,11 @@ export function frameOf({
         ...{ tokens, mask, source, seed: 7, temperature: 1, positions: 'sinusoidal' },
         trainedHeads: null,
       },
-      view: { head, other, show, query, told },
+      view: { head, other, show, query, described },
       surfaces: {},
     },
-    ...{ query: row(head, query), described: row(head, told), range: 1, step: 1, numHeads: 6 },
-    otherDescribed: other === null ? null : row(other, told),
+    ...{ query: row(head, query), described: row(head, described), range: 1, step: 1, numHeads: 6 },
+    otherDescribed: other === null ? null : row(other, described),
     matrix: few ? Float32Array.from(matrix.flat()) : null,
     ...rest,
   };
@@ -64,7 +64,7 @@ export const REPORT = report(
 
 /** What panels are handed in such a state, and how parts are put on the page; fields of a state are those of `initial` otherwise. */
 export function mapScene(initial) {
-  /** What panels are handed: the tokens of the frame, unless told otherwise. */
+  /** What panels are handed: the tokens of the frame, unless it has its own. */
   function viewOf({ frame = frameOf(), state = {}, ...more } = {}) {
     return {
       ...{
