@@ -38,7 +38,7 @@ const open = {
 };
 
 /** Seconds of the sweep, and its ratio to as many plain passes of the same turn: medians. */
-function told(name, sweeps, passes) {
+function rowOf(name, sweeps, passes) {
   const ratios = sweeps.map((ms, i) => ms / (patches * summarize(passes[i]).median));
   const seconds = summarize(sweeps).median / 1000;
   const pass = summarize(passes.flat()).median;
@@ -79,7 +79,7 @@ async function timed(seat, name, kinds, rounds) {
     swept.forEach((ms, i) => sweeps[i].push(ms));
     if (seat.version === undefined) attributions.push(await seat.call('attribute'));
   }
-  kinds.forEach((kind, i) => told(`${name}, ${kind}`, sweeps[i], passes));
+  kinds.forEach((kind, i) => rowOf(`${name}, ${kind}`, sweeps[i], passes));
   if (attributions.length === 0) return;
   const { median } = summarize(attributions);
   console.log(`${name}, attribution of every head: ${median.toFixed(1)} ms`);

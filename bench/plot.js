@@ -8,7 +8,7 @@ const rowHeight = 26;
 const top = 64;
 const plotWidth = width - left - 24;
 
-// Told apart by shape as well as by colour (Okabe and Ito's palette, which most eyes can separate).
+// Distinguished by shape as well as by colour (Okabe and Ito's palette, which most eyes can separate).
 const styles = [
   { light: '#0072b2', dark: '#56b4e9', path: 'M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0' },
   { light: '#d55e00', dark: '#ff9248', path: 'M-5 -5h10v10h-10z' },

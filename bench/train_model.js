@@ -104,8 +104,8 @@ export function lossOf(ops, entry, w, { x, y, mask }) {
     const a = norm(h, `${at}norm1`);
     const [q, k, v] = ['q', 'k', 'v'].map((which) => split(affine(a, `${at}attention`, which)));
     const scores = ops.add(ops.scale(ops.turned(q, k), 1 / Math.sqrt(model / heads)), mask);
-    const heard = ops.reshape(ops.swap(ops.matMul(ops.softmax(scores), v)), [rows, model]);
-    h = ops.add(h, affine(heard, `${at}attention`, 'o'));
+    const attended = ops.reshape(ops.swap(ops.matMul(ops.softmax(scores), v)), [rows, model]);
+    h = ops.add(h, affine(attended, `${at}attention`, 'o'));
     if (hidden === 0) continue;
     const active = ops.relu(affine(norm(h, `${at}norm2`), `${at}feedForward`, 1));
     h = ops.add(h, affine(active, `${at}feedForward`, 2));

@@ -34,8 +34,8 @@ export function installed(folder) {
     }));
 }
 
-/** The packages that a folder asks for by name: { name: version }. */
-export function asked(folder) {
+/** The packages that a folder names: { name: version }. */
+export function dependenciesOf(folder) {
   const { dependencies, devDependencies } = read(folder, 'package.json');
   return { ...dependencies, ...devDependencies };
 }
@@ -46,7 +46,7 @@ function table() {
   const rows = [row(['for', 'package', 'version', 'license']), row(['---', '---', '---', '---'])];
   for (const [folder, purpose] of Object.entries(folders)) {
     const all = installed(folder);
-    const direct = Object.keys(asked(folder))
+    const direct = Object.keys(dependenciesOf(folder))
       .sort()
       .map((name) => `node_modules/${name}`);
     for (const wanted of direct) {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { environment, root } from './environment.js';
 
-/** How long a command that was told to stop may take to do so, in ms. */
+/** How long a command may take to stop, in ms. */
 const GRACE = 5_000;
 
 /** Tells a command with all that it started to end; it may be gone already. */
@@ -15,7 +15,7 @@ function signal(child, name) {
   }
 }
 
-/** Ends commands with all that they started: first they are asked to, so that they can end their own browsers, then they have no choice. */
+/** Ends commands with all that they started: first with SIGTERM, so that they can end their own browsers, then with SIGKILL. */
 export async function end(children) {
   const ended = children.map((child) => new Promise((resolve) => child.on('close', resolve)));
   for (const child of children) signal(child, 'SIGTERM');

@@ -66,8 +66,8 @@ export const skipped = (title, why) => ({
   run: async () => ({ tests: [], skipped: why }),
 });
 
-/** A test as CTest knows it. `heard` is given what it printed. */
-export const ctest = (preset, name, { heard = () => undefined } = {}) => ({
+/** A test as CTest knows it. `onOutput` gets what it printed. */
+export const ctest = (preset, name, { onOutput = () => undefined } = {}) => ({
   title: name,
   async run() {
     const report = join(root, 'build', preset, 'reports', `${name}.txt`);
@@ -79,7 +79,7 @@ export const ctest = (preset, name, { heard = () => undefined } = {}) => ({
     });
     // Of what CTest adds the numbers at the beginning of each line matter least.
     const said = output.replace(/^\d+: /gm, '');
-    heard(said);
+    onOutput(said);
     if (/\*\*\*Skipped/.test(said)) return { tests: [], skipped: 'this machine lacks it' };
     const { tests, running } = readCatch2(existsSync(report) ? readFileSync(report, 'utf8') : '');
     if (code !== 0 && tests.every(({ ok }) => ok)) {

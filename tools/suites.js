@@ -52,7 +52,7 @@ const sameBits = check('same bits: scalar, sse4, wasm-simd128', async () => {
 /** A run of CTest, with that of what is the same on every instruction set where `whole`. */
 const catch2 = (preset, name, whole) =>
   [name, ...(whole ? [`${name}.any_isa`] : [])].map((test) =>
-    ctest(preset, test, { heard: keepFingerprint }),
+    ctest(preset, test, { onOutput: keepFingerprint }),
   );
 
 /** The suites of another compiler, and of another machine, which qemu is. */
@@ -98,7 +98,7 @@ function native(full) {
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}, training`,
       of: 'training',
-      // Width and arithmetic of sse4 are those of simd128, bit for bit, which the package is asked.
+      // Width and arithmetic of sse4 are those of simd128, bit for bit, which the tests of the package compare.
       full: isa === 'sse4',
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
@@ -238,7 +238,7 @@ async function packageSuites(full) {
     {
       name: 'ONNX and PyTorch, two threads',
       of: 'reference',
-      full: true, // that threads change no bit is asked below
+      full: true, // that threads change no bit is tested below
       parts: reference
         .filter((file) => !tagsOf(file).anyBuild)
         .map((file) => nodeTest(file, { env: { QKV_THREADS: '2' } })),

@@ -3,7 +3,7 @@ import { ids } from './shapes.js';
 
 const at = (path) => new URL(`../../dist/${path}`, import.meta.url).href;
 
-/** `weights` is an address or a path; `lora` what languageModel.from() is told of adapters, none for a step of all weights. */
+/** `weights` is an address or a path; `lora` the adapters for languageModel.from(), none for a step of all weights. */
 export async function adapters({ weights, threads, tokens, lora }) {
   const [{ init }, { load }] = await Promise.all([import(at('train.js')), import(at('models.js'))]);
   const engine = await init({ variant: threads > 1 ? 'relaxed-threads' : 'relaxed', threads });

@@ -141,7 +141,7 @@ const configOf = (shape) => ({
   ...(shape.qkvBiases ? { qkvBiases: true } : {}),
 });
 
-/** What bench/model_program.cpp is told of a file. */
+/** What bench/model_program.cpp reads of a file. */
 export function planOf(name, format, threads) {
   const shape = shapes[name];
   const tensors = tensorsIn(shape, format);

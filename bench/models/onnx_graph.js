@@ -162,7 +162,7 @@ function blockNodes(store, l, { shape, format, way, names: [x, y] }) {
   const attention = [
     'com.microsoft:GroupQueryAttention',
     [...['q', 'k', 'v'].map(name), ...cache],
-    [name('heard'), `key_${l}`, `value_${l}`],
+    [name('attended'), `key_${l}`, `value_${l}`],
     {
       ...{ num_heads: shape.heads, kv_num_heads: shape.kvHeads, do_rotary: 1 },
       rotary_interleaved: Number(shape.architecture === 'llama'),
@@ -172,7 +172,7 @@ function blockNodes(store, l, { shape, format, way, names: [x, y] }) {
     norm('attn_norm', x, name('n')),
     ...headNodes(store, l, { shape, name, matrix }),
     attention,
-    matrix('attn_output', [name('heard'), name('o')]),
+    matrix('attn_output', [name('attended'), name('o')]),
     ['Add', [x, name('o')], [name('h')]],
     norm('ffn_norm', name('h'), name('m')),
     matrix('ffn_gate', [name('m'), name('gate')]),

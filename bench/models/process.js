@@ -1,4 +1,4 @@
-// A process for one contestant: told by messages which of these to open, and then what to call.
+// A process for one contestant: messages say which of these to open, and then what to call.
 import { adapters } from './adapters.js';
 import { llamaCpp } from './llama_cpp.js';
 import { patching } from './patching.js';

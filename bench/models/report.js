@@ -90,14 +90,14 @@ export function ratiosOf(results, contestants) {
 }
 
 function ratioRows(results, { contestants, host }) {
-  const told = (what, rival, words) =>
+  const cell = (what, rival, words) =>
     rival ? `${ratioCell(rival)}<br>${words}, ${digits(perSecond(what, rival.time.median))}` : '–';
   return ratiosOf(results, contestants)
     .filter(({ ours }) => contestants[ours].host === host)
     .map(({ shape, format, what, ours, own, same, any }) => [
       ...[`${shape}, ${format}`, titleOf(what), ours, digits(perSecond(what, own.median))],
-      told(what, same, same?.name),
-      told(what, any, `${any?.name}, ${any?.format}`),
+      cell(what, same, same?.name),
+      cell(what, any, `${any?.name}, ${any?.format}`),
     ]);
 }
 

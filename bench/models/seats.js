@@ -1,4 +1,4 @@
-// Where a contestant sits: a Chromium or a process of its own, so that the memory of each can be told. A seat is
+// Where a contestant sits: a Chromium or a process of its own, so that the memory of each can be measured. A seat is
 // { call(name, argument), peak(), close() }. What can be called:
 //
 //   prompt()          milliseconds of the prompt, up to the logits of its last token

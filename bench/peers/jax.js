@@ -62,13 +62,13 @@ export function jax() {
         entry(
           'matmul x 3, dotProductAttention, matmul',
           (input, q, k, v, o) => {
-            const heard = js.nn.dotProductAttention(
+            const attended = js.nn.dotProductAttention(
               split(js.numpy.matmul(input.ref, q)),
               split(js.numpy.matmul(input.ref, k)),
               split(js.numpy.matmul(input, v)),
               { isCausal: true },
             );
-            return js.numpy.matmul(heard.reshape([tokens, model]), o);
+            return js.numpy.matmul(attended.reshape([tokens, model]), o);
           },
           [from, wq, wk, wv, wo].map(array),
         ),

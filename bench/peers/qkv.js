@@ -164,14 +164,14 @@ export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
     extras(_, { q, k, v }) {
       const [tq, tk, tv] = [q, k, v].map(tensor);
       const out = library.tensor(q.shape);
-      const asked = {
+      const ways = {
         nothing: {},
         lse: { returnLse: true },
         entropy: { returnEntropy: true },
         weights: { returnWeights: true },
         'weights of the last row': { returnWeights: true, rows: [q.shape[2] - 1, q.shape[2]] },
       };
-      return Object.entries(asked).map(([way, options]) => ({
+      return Object.entries(ways).map(([way, options]) => ({
         way,
         run: () => library.attention(tq, tk, tv, { causal: true, out, ...options }),
         output: () => out.view().slice(),

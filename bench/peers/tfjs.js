@@ -94,8 +94,8 @@ export function tfjs() {
         tf.transpose(tf.reshape(tf.matMul(x, w), [1, tokens, heads, model / heads]), [0, 2, 1, 3]);
       return [
         entry('matMul x 3, matMul softmax matMul, matMul', () => {
-          const heard = attend(split(wq), split(wk), split(wv), { mask });
-          return tf.matMul(tf.reshape(tf.transpose(heard, [0, 2, 1, 3]), [tokens, model]), wo);
+          const attended = attend(split(wq), split(wk), split(wv), { mask });
+          return tf.matMul(tf.reshape(tf.transpose(attended, [0, 2, 1, 3]), [tokens, model]), wo);
         }),
       ];
     },

@@ -35,8 +35,8 @@ def loss_of(entry, w, ids, targets, mask):
         x = norm(h, w, f"{at}norm1")
         q, k, v = (split(affine(x, w, f"{at}attention", which)) for which in "qkv")
         scores = q @ k.transpose(2, 3) / math.sqrt(model / heads) + mask
-        heard = (torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(rows, model)
-        h = h + affine(heard, w, f"{at}attention", "o")
+        attended = (torch.softmax(scores, -1) @ v).transpose(1, 2).reshape(rows, model)
+        h = h + affine(attended, w, f"{at}attention", "o")
         if entry["hidden"]:
             active = torch.relu(affine(norm(h, w, f"{at}norm2"), w, f"{at}feedForward", "1"))
             h = h + affine(active, w, f"{at}feedForward", "2")
@@ -68,13 +68,13 @@ class Run:
 
 run = None
 for line in sys.stdin:
-    asked = json.loads(line)
-    if "entry" in asked:
-        run = Run(asked)
-        answer = {"losses": [run.step() for _ in range(asked["compared"])], "version": torch.__version__}
+    request = json.loads(line)
+    if "entry" in request:
+        run = Run(request)
+        answer = {"losses": [run.step() for _ in range(request["compared"])], "version": torch.__version__}
     else:
         begin, steps = time.perf_counter(), 0
-        while steps == 0 or (time.perf_counter() - begin) * 1e3 < asked["milliseconds"]:
+        while steps == 0 or (time.perf_counter() - begin) * 1e3 < request["milliseconds"]:
             run.step()
             steps += 1
         answer = {"ms": (time.perf_counter() - begin) * 1e3 / steps}

@@ -29,12 +29,12 @@ const sentences = Array.from(segments, ({ segment }) => segment.trim()).filter(B
 
 const qkv = await init({ threads: 'auto' });
 const place = (name) => join(folder, name);
-const told = place('1_Pooling/config.json');
+const pooling = place('1_Pooling/config.json');
 const model = await load(qkv, {
   config: place('config.json'),
   weights: place('model.safetensors'),
   tokenizer: place('tokenizer.json'),
-  pooling: existsSync(told) ? told : undefined,
+  pooling: existsSync(pooling) ? pooling : undefined,
 });
 
 // Vectors, [texts, dModel]. Of a text that is too long, the beginning is read.
@@ -43,8 +43,8 @@ const vectors = await model.embed(sentences, options);
 for (const place of vectors.truncated) {
   console.error(`only the beginning was read: ${sentences[place].slice(0, 60)}`);
 }
-const asked = await model.embed([query], options);
-for (const { index, similarity } of nearest(vectors, asked, Number(values.top))) {
+const vector = await model.embed([query], options);
+for (const { index, similarity } of nearest(vectors, vector, Number(values.top))) {
   console.log(`${similarity.toFixed(3)}  ${sentences[index]}`);
 }
 

@@ -53,8 +53,8 @@ async function find() {
   const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text.value);
   const sentences = Array.from(segments, ({ segment }) => segment.trim()).filter(Boolean);
   const at = address.value.trim();
-  const asked = query.value.trim();
-  const { vectors, computed } = await vectorsOf([asked, ...sentences], at, signal);
+  const question = query.value.trim();
+  const { vectors, computed } = await vectorsOf([question, ...sentences], at, signal);
   signal.throwIfAborted();
   const [own, ...others] = vectors;
   const data = new Float32Array(others.flatMap((vector) => [...vector]));

@@ -50,7 +50,7 @@ const said = Array.from(ids[0], (id) => letters[id] ?? '?').join('');
 console.log(`${word} backwards: ${said}`);
 
 // The weights of one layer and one head, [1, 1, letters said and the end, letters read], in tenths; a point is less than half of one. The
-// state of a letter has heard the letters before it, which is why the decoder may look a place further, too.
+// state of a letter has read the letters before it, which is why the decoder may look a place further, too.
 const { data, shape } = weights[0];
 const width = shape[3];
 console.log(`    ${[...word].join(' ')}`);

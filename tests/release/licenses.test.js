@@ -1,7 +1,7 @@
 // What the project stands on: nothing at run time, exact versions otherwise, and licenses that are listed.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { asked, folders, installed, withPackages } from '../../tools/licenses.js';
+import { dependenciesOf, folders, installed, withPackages } from '../../tools/licenses.js';
 import { packageJson, text } from '../support/js/files.js';
 
 /** Licenses that a tool may have: it is run, and neither shipped nor linked. OFL-1.1 is that of a font, whose notice LICENSES.md has. */
@@ -22,7 +22,7 @@ test('licenses: LICENSES.md lists the packages as they are (node tools/licenses.
 for (const folder of Object.keys(folders)) {
   describe(`licenses: the lock file of ${folder}`, () => {
     test('asks for exact versions', () => {
-      for (const [name, version] of Object.entries(asked(folder))) {
+      for (const [name, version] of Object.entries(dependenciesOf(folder))) {
         assert.match(version, /^(?:npm:[\w/@-]+@)?\d+\.\d+\.\d+$/, name);
       }
     });

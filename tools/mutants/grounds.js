@@ -46,9 +46,9 @@ class Core {
 
   test(copy, fault) {
     const own = /\b(train|spectra)\//.exec(fault?.file ?? '')?.[1];
-    const asked = own ? suites.filter((name) => name.includes(own)) : suites;
+    const names = own ? suites.filter((name) => name.includes(own)) : suites;
     return untilRed(
-      asked.map((name) => () => copy.suite(name, faultIsa, { fault: fault?.number })),
+      names.map((name) => () => copy.suite(name, faultIsa, { fault: fault?.number })),
     );
   }
 }
@@ -101,9 +101,9 @@ class Scripts {
     if (!fault) return this.#sound(copy, faults);
     const { number, tests } = fault;
     if (tests) return copy.nodeTests(tests, { fault: number });
-    const asked = this.askedAbout(number, this.#measured);
+    const reached = this.reaching(number, this.#measured);
     return untilRed(
-      asked.map(
+      reached.map(
         ({ file }) =>
           () =>
             copy.nodeTests([file], { fault: number }),
@@ -111,7 +111,7 @@ class Scripts {
     );
   }
 
-  askedAbout(number, measured) {
+  reaching(number, measured) {
     return measured.filter(({ numbers }) => numbers.includes(number));
   }
 }
@@ -121,7 +121,7 @@ class Bindings extends Scripts {
   buildsEach = true;
 
   /** All: a module does not say what a test comes by. */
-  askedAbout(number, measured) {
+  reaching(number, measured) {
     return measured;
   }
 

@@ -38,7 +38,7 @@ export function withAddresses(packageJson, { name, repository, page }) {
 }
 
 /** What npm installs, so that the imports of all documents hold whatever the package is called there. */
-const asked = (name) => (name === IMPORTED ? IMPORTED : `${IMPORTED}@npm:${name}`);
+const specOf = (name) => (name === IMPORTED ? IMPORTED : `${IMPORTED}@npm:${name}`);
 
 const shell = (line) => `\`\`\`sh\n${line}\n\`\`\``;
 
@@ -47,24 +47,24 @@ const texts = {
   'README.md': {
     before: ({ version }) => `qkv is not on npm yet, and its page is not on the web yet. In a clone of this repository \`npm start\` opens the page, and
 \`npm run build && npm pack\` makes \`qkv-${version}.tgz\`, which \`npm install\` adds to any project.`,
-    after: ({ name, page }) => `${shell(`npm install ${asked(name)}`)}
+    after: ({ name, page }) => `${shell(`npm install ${specOf(name)}`)}
 
 **[Open the page](${page})**, where every number is computed live, or read [the documentation](${page}docs/).`,
   },
   'README.zh-CN.md': {
     before: ({ version }) => `它还没有发布到 npm，页面也还没有网址。克隆本仓库后，\`npm start\` 会打开页面，\`npm run build && npm pack\` 会生成 \`qkv-${version}.tgz\`，任何项目都可以用 \`npm install\` 安装它。`,
-    after: ({ name, page }) => `${shell(`npm install ${asked(name)}`)}
+    after: ({ name, page }) => `${shell(`npm install ${specOf(name)}`)}
 
 **[打开页面](${page})**，每个数字都实时计算；或阅读[文档](${page}docs/)。`,
   },
   'examples/README.md': {
     before: () => `In a project of your own, the programs for Node need \`npm install\` of the tarball that \`npm pack\` makes in the checkout, and
 \`"type": "module"\` in its \`package.json\`.`,
-    after: ({ name }) => `In a project of your own, the programs for Node need \`npm install ${asked(name)}\`, and \`"type": "module"\` in its \`package.json\`.`,
+    after: ({ name }) => `In a project of your own, the programs for Node need \`npm install ${specOf(name)}\`, and \`"type": "module"\` in its \`package.json\`.`,
   },
   'tools/docs/start.md': {
     before: () => `\`npm install\` the tarball that \`npm pack\` makes in the checkout.`,
-    after: ({ name }) => `\`npm install ${asked(name)}\``,
+    after: ({ name }) => `\`npm install ${specOf(name)}\``,
   },
   'SECURITY.md': {
     before: () => `Please report privately, through the repository's security advisories ("Report a vulnerability"), with the smallest call

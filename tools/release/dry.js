@@ -81,8 +81,8 @@ async function release(clone) {
   await step('sizes: npm run sizes', () => script('tools/sizes.js'));
   const { version, repository } = json('package.json');
   const owned = repository.url.replace('git+https://github.com/', '').replace('.git', '');
-  const asked = ['--tag', `v${version}`, '--repository', owned];
-  await step('check: tools/check_release.js', () => script('tools/check_release.js', ...asked));
+  const args = ['--tag', `v${version}`, '--repository', owned];
+  await step('check: tools/check_release.js', () => script('tools/check_release.js', ...args));
   const destination = ['--destination', made];
   const packed = await step('pack: tools/release/pack.js', () => script('tools/release/pack.js', ...destination), output);
   const [, tarball] = /^(.*\.tgz): /m.exec(packed.stdout);

@@ -140,8 +140,8 @@ const answer = ({ model, session }: Talk): Promise<void> =>
       shown = show('assistant', '');
     }
     const continues = last.content.trim() !== '';
-    const asked = continues ? messages : messages.slice(0, -1);
-    const tokens = model.chat(asked, {
+    const turns = continues ? messages : messages.slice(0, -1);
+    const tokens = model.chat(turns, {
       ...{ jinja: Template, session, continues, signal },
       ...{ maxTokens: most.valueAsNumber, temperature: temperature.valueAsNumber },
     });

@@ -29,9 +29,9 @@ function attention(text) {
   });
 }
 
-function goOn(text, asked) {
-  const number = (name, otherwise) => Number(asked.get(name) ?? otherwise);
-  const seed = asked.has('seed') ? number('seed') : undefined;
+function goOn(text, params) {
+  const number = (name, otherwise) => Number(params.get(name) ?? otherwise);
+  const seed = params.has('seed') ? number('seed') : undefined;
   const options = {
     maxTokens: number('tokens', 200),
     temperature: number('temperature', 0.8),
@@ -52,12 +52,12 @@ function goOn(text, asked) {
 
 export default {
   fetch(request) {
-    const { pathname, searchParams: asked } = new URL(request.url);
-    const text = asked.get('text');
+    const { pathname, searchParams: params } = new URL(request.url);
+    const text = params.get('text');
     if (!text) return refuse('expected ?text=');
     try {
       if (pathname === '/attention') return attention(text);
-      if (pathname === '/continue') return goOn(text, asked);
+      if (pathname === '/continue') return goOn(text, params);
     } catch (error) {
       return refuse(error.message);
     }

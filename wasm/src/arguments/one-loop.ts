@@ -1,7 +1,7 @@
 import { QkvError } from '../api/errors.js';
 
 /**
- * The same values for one loop. To a second one those that were told are lost, and those to come would be told to either, so it is
+ * The same values for one loop. For a second one those that have come are lost, and those to come would go to either, so it is
  * refused.
  */
 export function oneLoop<T>(fn: string, all: AsyncGenerator<T>): AsyncGenerator<T> {

@@ -113,7 +113,7 @@ export function attempt<T>(read: () => T): T | undefined {
 /** What a text is as JSON; undefined for what is none. */
 export const jsonIn = (text: unknown): unknown => attempt<unknown>(() => JSON.parse(String(text)));
 
-/** Reads what runs code of the caller: a getter, a proxy. What that throws is told in the name of the argument. */
+/** Reads what runs code of the caller: a getter, a proxy. What that throws is reported with the name of the argument. */
 export function reading<T>(fn: string, name: string, read: () => T): T {
   try {
     return read();

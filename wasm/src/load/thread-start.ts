@@ -1,4 +1,4 @@
-/** What a worker is told before it becomes a thread. It answers with {@link threadReady}. */
+/** The message that makes a worker a thread. It answers with {@link threadReady}. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module;
   /** Shared with the caller and the other threads. */

@@ -15,7 +15,7 @@ export function refuseUnsupported(what: string, expected: string): never {
   throw error('unsupported', `${what}, expected ${expected}`);
 }
 
-/** Room in JavaScript's memory, of which a header can ask for any amount where no server told how long the file is. */
+/** Room in JavaScript's memory, of which a header can ask for any amount where no server sent the size of the file. */
 export function newBytes(length: number): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(length);

@@ -54,13 +54,13 @@ export function fillMask(
     );
   }
   const call = new Call(state.instance, fn);
-  const rowsTold = last + 1 - first;
-  const guesses = call.output('guesses', [rowsTold * top]);
-  const probabilities = call.output('guesses', [rowsTold * top]);
+  const rowCount = last + 1 - first;
+  const guesses = call.output('guesses', [rowCount * top]);
+  const probabilities = call.output('guesses', [rowCount * top]);
   const places32 = Int32Array.of(config.numLayers - 1, top, first, last + 1);
   const lenses = call.input({ name: 'text', shape: [1, 4], source: places32 });
   const sites = { lenses, guesses, probabilities };
   call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), sites });
-  const told = guessesOf(fn, state, call, { guesses, probabilities, top });
-  return places.map((place) => told((place - first) * top));
+  const guessesAt = guessesOf(fn, state, call, { guesses, probabilities, top });
+  return places.map((place) => guessesAt((place - first) * top));
 }

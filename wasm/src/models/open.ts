@@ -267,8 +267,8 @@ export async function openModel(
     const own = tokenizerOf(tokenizer, hasFoundTokenizer);
     const file = await readFiles(places, sources, signal, opener);
     opener.checkHashes();
-    const told = describeModel(file, config, head);
-    const found = { ...told, config: withStartToken(told.config, generation) };
+    const model = describeModel(file, config, head);
+    const found = { ...model, config: withStartToken(model.config, generation) };
     // Each layer has arrays of its own, but for llama2.c.
     checkConfig(found.config, file.format === 'llama2.c' ? Infinity : file.tensors.size);
     const described = shortened(await completed(file, found, signal), maxLength);

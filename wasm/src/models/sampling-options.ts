@@ -89,7 +89,7 @@ export interface Choice {
   readonly top?: number | undefined;
 }
 
-/** The fields of a choice in a call, and the likeliest tokens that it has told. */
+/** The fields of a choice in a call, and the likeliest tokens that it has found. */
 export function choiceIn(call: Call, { seen, bias, allowed, top = 0 }: Choice) {
   const input = (name: string, source: Int32Array | Float32Array | undefined): Slot | undefined =>
     source && call.input({ name, shape: [source.length], source });

@@ -55,7 +55,7 @@ export class CheckedRotary {
     this.#options = { ...options, ...(scaling && { scaling }) };
   }
 
-  /** The heads of a layer, if they were told again. */
+  /** The heads of a layer, if they were given again. */
   get numHeads(): number | undefined {
     return this.#options.numHeads;
   }

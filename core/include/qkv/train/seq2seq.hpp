@@ -59,7 +59,7 @@ struct Seq2SeqBatch {
 ///                    a norm at the end of each side
 ///
 /// Attention is where Luong et al. 2015 (section 3.1) have it: the state s_i that says token i asks, and the states of
-/// the decoder do not depend on what it was told before, so that all steps are computed at once.
+/// the decoder do not depend on what it has attended to before, so that all steps are computed at once.
 ///
 /// The arrays: "embedding"; "encoder.n.gru.wx", "wh", "bx", "bh" and "decoder.n.gru...", "attention.wq", "wk", "v" (additive), "ws",
 /// "wc", "b"; or the arrays of blocks as in LanguageModelTrainer, after "encoder.n." and "decoder.n.", with "normCross." and

@@ -1,4 +1,4 @@
-// Numbers of JSON, with limits that are compared digit by digit. All have at most 15 digits: so many can be told apart as float64, so
+// Numbers of JSON, with limits that are compared digit by digit. All have at most 15 digits: so many can be distinguished as float64, so
 // that what is within limits as written is within them as a number too.
 
 import { type Automaton, type State, trimmed } from '../automaton.js';

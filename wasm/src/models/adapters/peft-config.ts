@@ -68,7 +68,7 @@ const positive = (fields: Fields, field: string): number => {
   return value > 0 ? value : refuse(`${fields.pathOf(field)} is ${value}`, 'a number above 0');
 };
 
-/** Names of modules, one or a list of them; of a regular expression nothing is told. */
+/** Names of modules, one or a list of them; undefined of a regular expression. */
 function namesIn(fields: Fields, field: string): ((path: string) => boolean) | undefined {
   if (!fields.has(field)) return undefined;
   if (typeof fields.get(field) === 'string') {
@@ -119,10 +119,10 @@ export function readPeftConfig(given: unknown): PeftConfig {
   const targets = namesIn(fields, 'target_modules');
   const excluded = namesIn(fields, 'exclude_modules');
   const layers = layersOf(fields);
-  const isUntold = (field: string, names: unknown): boolean =>
+  const isUnknown = (field: string, names: unknown): boolean =>
     fields.has(field) && names === undefined;
   const isOpen =
-    isUntold('target_modules', targets) || isUntold('exclude_modules', excluded) || !targets;
+    isUnknown('target_modules', targets) || isUnknown('exclude_modules', excluded) || !targets;
   const rankOf = (path: string): number => ranks(path) ?? rank;
   return {
     dropout,

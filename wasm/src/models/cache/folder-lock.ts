@@ -70,7 +70,7 @@ export async function lockFile(path: string): Promise<(() => void) | undefined> 
       await make();
     }
   } catch (error) {
-    // Somebody else was quicker; else what the folder says when it is written to is told then.
+    // Somebody else was quicker; else the error comes when the folder is written to.
     return ['EEXIST', 'ENOENT'].includes(String(codeOf(error))) ? undefined : () => undefined;
   }
   const timer: unknown = setInterval(() => {

@@ -227,7 +227,7 @@ export class KeptSource implements CachedSource {
     this.#learnEnd(from);
   }
 
-  /** A file that ends where nobody had told it. */
+  /** The end of a file whose size the server did not send. */
   #learnEnd(end: number): void {
     if (this.size === Infinity) this.#web.version = { ...this.#web.version, size: end };
     else if (end < this.size) ended(this.name, end, this.size);
@@ -287,7 +287,7 @@ export class KeptSource implements CachedSource {
     await this.#keep(filling);
   }
 
-  /** Notes what the server has told of the file, and whether there is room for it. */
+  /** Notes what the server has sent of the file, and whether there is room for it. */
   async #learn(): Promise<void> {
     const { size, tag, modified } = this.#web.version;
     const isNews = !this.#about || (this.#about.size === null && size !== Infinity);

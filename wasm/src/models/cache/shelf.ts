@@ -10,9 +10,9 @@ import { tryLock } from './locks.js';
 /** What is known of a file. */
 export interface About {
   readonly address: string;
-  /** Bytes; null as long as nobody has told. */
+  /** Bytes; null until it is known. */
   readonly size: number | null;
-  /** Its ETag and date, as the server told them. */
+  /** Its ETag and date, as the server sent them. */
   readonly tag: string | null;
   readonly modified: string | null;
   /** When it was last loaded, in milliseconds of 1970. */

@@ -20,7 +20,7 @@ const control = 3;
 /** Files of GGUF name one to three of them by number, and often not that of a turn. */
 function ggufEnds(metadata: ModelFile['metadata']): unknown[] {
   const of = (name: string): unknown => metadata.get(`tokenizer.ggml.${name}`);
-  const told = namesOfEnds.map((name) => of(`${name}_token_id`));
+  const named = namesOfEnds.map((name) => of(`${name}_token_id`));
   const [texts, types] = [of('tokens'), of('token_type')];
   const found = new Map<unknown, number>();
   if (TextList.is(texts)) {
@@ -32,7 +32,7 @@ function ggufEnds(metadata: ModelFile['metadata']): unknown[] {
   }
   // Where these two are, it stands between parts of one answer.
   if (found.has('<|return|>') && found.has('<|call|>')) found.delete('<|end|>');
-  return [...told, ...found.values()];
+  return [...named, ...found.values()];
 }
 
 /** One token or a list of them as a list of its own: whoever gives it may have made it a proxy. */
@@ -58,6 +58,6 @@ export function endTokensOf(file: ModelFile, config: unknown, generation: unknow
   const hub =
     !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
   const inside = (isSaved ? ownField(file, 'endTokens') : undefined) ?? hub;
-  const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : inside;
-  return [...new Set(listOfEnds('config.eos_token_id', first ?? told).filter(isToken))];
+  const own = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : inside;
+  return [...new Set(listOfEnds('config.eos_token_id', first ?? own).filter(isToken))];
 }

@@ -24,7 +24,7 @@ function hubPooling(given: unknown, dModel: number): Pooling {
   for (const width of ['word_embedding_dimension', 'embedding_dimension'])
     fields.only(width, dModel);
   for (const name of fields.names()) {
-    // What is told of the text before the pooling comes with prompts, which nobody gives here.
+    // What is said of the text before the pooling comes with prompts, which nobody gives here.
     const isKnown =
       Object.keys(modes).includes(name) ||
       /^(pooling_mode|include_prompt|(word_)?embedding_dimension)$/.test(name);

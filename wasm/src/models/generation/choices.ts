@@ -12,7 +12,7 @@ import { type Choice, type LogitBias, logitBiasOf } from '../sampling-options.js
 import { tokenListOf } from './token-lists.js';
 
 /** Most tokens that may be forced, and most alternatives of a token. */
-const [mostForced, mostTold] = [2 ** 16, 1000];
+const [mostForced, mostLogprobs] = [2 ** 16, 1000];
 
 type Mask = NonNullable<GenerateOptions['mask']>;
 
@@ -27,7 +27,7 @@ export interface ChoiceRules {
   /** Where a generation begins in its constraint, if it has one. */
   readonly begun: ConstraintState | undefined;
   /** How many alternatives of each token are returned: `topLogprobs`. */
-  readonly told: number;
+  readonly top: number;
 }
 
 /** The biases, with those of tokens that are banned. */
@@ -60,9 +60,9 @@ export function choiceRulesOf(
       `${fn}: mask is ${describe(mask)}, expected a function that returns the tokens that may be chosen`,
     );
   }
-  checkInteger(fn, 'topLogprobs', topLogprobs, 0, Math.min(vocabulary, mostTold));
+  checkInteger(fn, 'topLogprobs', topLogprobs, 0, Math.min(vocabulary, mostLogprobs));
   return {
-    ...{ fn, vocabulary, mask, told: topLogprobs, begun },
+    ...{ fn, vocabulary, mask, top: topLogprobs, begun },
     bias: biasOf(fn, vocabulary, taken),
     forced: tokenListOf(fn, 'forced', forced, vocabulary, mostForced) ?? [],
   };
@@ -124,8 +124,8 @@ export class Choices {
 
   /** What the next choice is given. */
   next(seen: Input | undefined): Choice {
-    const { bias, told } = this.#rules;
-    return { seen, bias, allowed: this.#allowed(), top: told };
+    const { bias, top } = this.#rules;
+    return { seen, bias, allowed: this.#allowed(), top };
   }
 
   /** A bit for each token that may come next; undefined where all may. */

@@ -100,8 +100,8 @@ async function* tokens(
         state,
         rows.map(({ choice }) => choice),
       );
-      const told = rows.map((row, i) => row.token(chosen[i] as (typeof chosen)[number]));
-      for (const token of told) {
+      const tokens = rows.map((row, i) => row.token(chosen[i] as (typeof chosen)[number]));
+      for (const token of tokens) {
         if (token.finishReason) reasons[token.index] = token.finishReason;
         yield token;
       }

@@ -113,7 +113,7 @@ export async function findOnHub(
   const has = async (file: string): Promise<boolean> =>
     listing ? listing.files.has(file) : opener.has(at(file), signal);
   for (const [file, hash] of listing?.files ?? [])
-    if (hash !== undefined) opener.told.set(at(file), hash);
+    if (hash !== undefined) opener.hubHashes.set(at(file), hash);
 
   const file = named.file ?? (await weightsOf(place, has, listing));
   if (listing && !listing.files.has(file))

@@ -40,8 +40,8 @@ export function lens(
   const sites = { lenses, guesses, probabilities, ...editFields(call, edits) };
   const fields = { ...pass.fields(), sites };
   pass.run(() => call.run('forwardModel', fields));
-  const told = guessesOf(fn, state, call, { guesses, probabilities, top });
-  return layers.map((_, l) => Array.from({ length }, (_, t) => told((l * length + t) * top)));
+  const guessesAt = guessesOf(fn, state, call, { guesses, probabilities, top });
+  return layers.map((_, l) => Array.from({ length }, (_, t) => guessesAt((l * length + t) * top)));
 }
 
 /** The guesses of a lens: of the row whose first guess is at a place of the results. Without a tokenizer their texts are empty. */

@@ -108,7 +108,7 @@ class Reader {
     }
   }
 
-  /** Numbers of a list, all of it at once, which is also told at once if it is not there. */
+  /** Numbers of a list, all of it at once, which also fails at once if it is not there. */
   async #numbers(count: number, type: number, what: string): Promise<unknown[]> {
     const Numbers = arrays[type] ?? Uint8Array;
     await this.cursor.need(count * Numbers.BYTES_PER_ELEMENT, what);

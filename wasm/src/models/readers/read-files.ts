@@ -85,12 +85,12 @@ function partOf({ metadata }: ModelFile): { no: number; count: number } | undefi
 /** The parts of a GGUF file in their order: the first has the metadata. All of them are there. */
 function inOrder(files: readonly ModelFile[]): readonly ModelFile[] {
   const parts = files.map((file) => ({ file, ...partOf(file) }));
-  const told = parts.find(({ count = 0 }) => count > 1);
-  if (!told) {
+  const part = parts.find(({ count = 0 }) => count > 1);
+  if (!part) {
     const isFirst = ({ metadata }: ModelFile): boolean => metadata.has('general.architecture');
     return [...files].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
   }
-  const { count = 0 } = told;
+  const { count = 0 } = part;
   const missing = Array.from({ length: Math.min(count, mostFiles) }, (_, i) => i).filter(
     (i) => !parts.some(({ no }) => no === i),
   );

@@ -14,7 +14,7 @@ export class HashedSource implements ByteSource {
   #end = 0;
   #isChecked = false;
 
-  /** `isOver` is told once whether the file was the right one. */
+  /** `isOver` is called once, with whether the file was the right one. */
   constructor(
     inner: ByteSource,
     expected: string,

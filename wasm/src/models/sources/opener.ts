@@ -88,8 +88,8 @@ export function checkHashes(given: unknown): Hashes {
 export class Opener {
   readonly requests: Requests;
   readonly cache: FileCache | undefined;
-  /** SHA-256 of files by their addresses, as a hub tells them. */
-  readonly told = new Map<string, string>();
+  /** SHA-256 of files by their addresses, as a hub lists them. */
+  readonly hubHashes = new Map<string, string>();
   readonly #hashes: Hashes;
   /** The names of `hashes` that were met. */
   readonly #met = new Set<string>();
@@ -191,7 +191,7 @@ export class Opener {
     const web = new WebSource(address, this.requests);
     const whole = wholeAddress(address);
     const kept = /^https?:/i.test(whole) ? await this.cache?.source(whole, web, signal) : undefined;
-    let hash = own ?? this.told.get(address);
+    let hash = own ?? this.hubHashes.get(address);
     if (hash === undefined && !kept?.isWhole && this.requests.isHub(address)) {
       // The answer says which it has.
       try {

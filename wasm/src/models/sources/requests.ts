@@ -25,7 +25,7 @@ export interface RequestOptions {
   readonly isKept?: boolean;
 }
 
-/** An answer, and the SHA-256 that a hub has told of its file on the way. */
+/** An answer, and the SHA-256 that a hub has sent of its file on the way. */
 interface Answer {
   readonly response: Response;
   readonly sha256: string | undefined;
@@ -56,7 +56,7 @@ export function originOf(address: string): string | undefined {
   }
 }
 
-/** Where the hub is, and what it is told. */
+/** Where the hub is, and the headers for it. */
 function checkHub(given: HubOptions | undefined): { host: string; headers: Headers } {
   const names = ['host', 'token', 'headers'] as const;
   const {
@@ -157,8 +157,8 @@ export class Requests {
     const given = this.#headers;
     let own: Headers = {};
     if (typeof given === 'function') {
-      const told: unknown = await given(at);
-      if (told !== undefined) own = checkHeaders('what headers() returned', told);
+      const returned: unknown = await given(at);
+      if (returned !== undefined) own = checkHeaders('what headers() returned', returned);
     } else if (given && origin !== undefined && origin === originOf(first)) own = given;
     return { ...(isHubs && this.#hubHeaders), ...own };
   }

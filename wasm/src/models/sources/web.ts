@@ -24,9 +24,9 @@ const why = (error: unknown): string =>
 
 export class WebSource implements ByteSource {
   readonly name: string;
-  /** What the servers have told of the file. */
+  /** What the servers have sent of the file. */
   version: Version = unknown;
-  /** The SHA-256 that a hub told of it. */
+  /** The SHA-256 that a hub sent of it. */
   sha256: string | undefined;
   /** Whether an answer was of another version than the ones before. */
   hasChanged = false;
@@ -215,8 +215,8 @@ export class WebSource implements ByteSource {
     const range = headers.get('content-range');
     const [, from = String(at), total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range ?? '') ?? [];
     const isWhole = !this.#hasRanges && headers.get('content-encoding') === null;
-    const told = Number((isWhole ? headers.get('content-length') : total) ?? Infinity);
-    const size = Number.isNaN(told) ? Infinity : told;
+    const bytes = Number((isWhole ? headers.get('content-length') : total) ?? Infinity);
+    const size = Number.isNaN(bytes) ? Infinity : bytes;
     const now = { size, tag: headers.get('etag'), modified: headers.get('last-modified') };
     const changed = difference(this.version, now);
     const isElsewhere = this.#hasRanges && Number(from) !== at;

@@ -262,12 +262,12 @@ class RemoteTrainer<Model, Given> extends Remote implements AsyncTrainer<Model, 
     const manner: Manner = {
       ...{ isWithheld: false, isBackground: true, onAbort: 'wait' },
       onProgress: (progress) => {
-        const told = progress as RunProgress;
-        if ('wants' in told) feeding?.want(told.wants);
+        const news = progress as RunProgress;
+        if ('wants' in news) feeding?.want(news.wants);
         else {
-          this.setLength(told.report.step);
+          this.setLength(news.report.step);
           try {
-            onStep?.(told.report);
+            onStep?.(news.report);
           } catch (error) {
             end(error);
           }

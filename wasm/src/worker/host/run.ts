@@ -87,7 +87,7 @@ export class Run {
     this.#wake();
   }
 
-  /** Tells what has not been told yet. */
+  /** Reports what has not been reported yet. */
   report(): void {
     const { steps, loss } = this.#unreported;
     if (!this.#last || steps === 0) return;
