@@ -207,7 +207,7 @@ test('recurrence: what was counted is forgotten with a step, and only then', () 
   const after = session.tallies;
   session.step(now);
   assert.equal(session.tallies, after, 'there is nothing more to forget');
-  assert.throws(() => session.ask('gru', 5), /^RangeError: no sequences of 5 are asked for$/);
+  assert.throws(() => session.ask('gru', 5), /^RangeError: no sequences of 5 are tested$/);
   assert.equal(session.save('gru'), 'weights of gru 1');
 });
 

@@ -81,7 +81,7 @@ test('scale: the largest errors, of a score as a share of sqrt(d)', () => {
   for (const answer of [{ logits: { data: [] } }, { entropy: { data: [0] } }]) {
     assert.throws(
       () => web.widthStudy({ attention: () => answer }, 1).next(),
-      /left out what it was asked for/,
+      /left out logits or entropy/,
     );
   }
 });
