@@ -1,12 +1,9 @@
 // Suites of the full run in which the tests and Catch2 are sanitized, too. The core's are under ASan and UBSan on every
-// instruction set and as WebAssembly, and under TSan on one instruction set; those of training are under TSan. Under ASan
-// and UBSan the libraries of training and spectra are sanitized and their tests are not (core/CMakeLists.txt).
+// instruction set and as WebAssembly; the libraries of training and spectra are, and their tests are not
+// (core/CMakeLists.txt). TSan has the tests that start threads, which have the tag [parallel]: no others can race.
 // npm run test:sanitize: all of them.
 import { cmake } from './build.js';
 import { ctest, nativeIsas, newerIsas } from './runners.js';
-
-/** The best instruction set that nearly every machine has. */
-const commonIsa = nativeIsas.find((isa) => isa !== 'avx512');
 
 /** A part that builds a preset first. */
 const built = (preset, target, name) => {
@@ -55,13 +52,10 @@ export function fullSanitizers() {
         'native.scalar.any_isa',
       ]),
     ),
-    inTurn(
-      'TSan: core and tests',
-      runs('sanitize-threads', 'qkv_tests', [`native.${commonIsa}`, 'native.threads']),
-    ),
+    inTurn('TSan: core and tests', runs('sanitize-threads', 'qkv_tests', ['native.threads'])),
     inTurn(
       'TSan: training and tests',
-      runs('sanitize-threads', 'qkv_train_tests', [`train.${commonIsa}`]),
+      runs('sanitize-threads', 'qkv_train_tests', ['train.threads']),
       { of: 'training', needs: ['TSan: core and tests'] },
     ),
     // The relaxed kernels are these with another instruction for their fused arithmetic.

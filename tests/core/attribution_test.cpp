@@ -281,7 +281,7 @@ TEST_CASE("LanguageModel::attribute: parts add up in every format, with edits an
 }
 
 TEST_CASE("LanguageModel::attribute: a conversation goes on, and the threads change no bit",
-          "[model][attribution][threads]") {
+          "[model][attribution][parallel]") {
   const ModelWeights weights(family("qwen3"), 430);
   const LanguageModel model = weights.make(WeightFormat::kInt8);
   const ModelTokens tokens(weights.config(), 1, 20, 430);

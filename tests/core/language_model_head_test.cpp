@@ -98,7 +98,7 @@ TEST_CASE("LanguageModel: heads with transforms, classes and pooling are what th
 
 TEST_CASE(
     "LanguageModel: a head of rows has the same bits for any number of threads, and of a row alone",
-    "[model][head][threads]") {
+    "[model][head][parallel]") {
   for (const Head& head : kHeads) {
     CAPTURE(head.name);
     const LanguageModelConfig c = config_of(head);

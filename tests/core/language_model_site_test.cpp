@@ -212,7 +212,7 @@ std::vector<SomeEdit> edits_everywhere(const LanguageModel& model, const ModelTo
 }
 
 TEST_CASE("LanguageModel: sites and edits have the same bits for any number of threads",
-          "[model][site][threads]") {
+          "[model][site][parallel]") {
   for (const char* name : {"gpt2", "gemma2", "qwen3", "bert", "experts"}) {
     for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kInt8}) {
       CAPTURE(name, static_cast<int>(format));

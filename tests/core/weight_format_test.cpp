@@ -272,7 +272,7 @@ Bytes random_blocks(NumberType type, std::size_t count, Random& random) {
 }
 
 TEST_CASE("weights: long rows of every type go into every format, by any number of threads",
-          "[weights]") {
+          "[weights][parallel]") {
   Random random(11);
   const kernels::KernelTable& table = *active_kernels();
   Threads threads(kThreads);
@@ -417,7 +417,8 @@ struct AllHalves {
   PackedLinear packed;
 };
 
-TEST_CASE("weights: a matrix of binary16 keeps every number, raised or not", "[weights]") {
+TEST_CASE("weights: a matrix of binary16 keeps every number, raised or not",
+          "[weights][parallel]") {
   constexpr unsigned kInfinity = 0x7c00;
   constexpr unsigned k128 = 0x5800;
   const bool raises = format_of(*active_kernels(), WeightFormat::kF16).raises;

@@ -165,7 +165,7 @@ test('types: what two entries export under one name is one thing, but for `init`
 });
 
 /** Types that compute others, and those of the web where a program has them: nobody has to write them. */
-const computing = `Asked Layers ListOf NoOthers NoOthersIn Only Reading Said Shown With
+const computing = `Layers ListOf NoOthers NoOthersIn Only Reading Requested Said Shown With
   WebBlob WebBytes WebModule WebResponse WebSignal WebUrl`;
 /** What an entry takes that another makes. */
 const madeElsewhere = { './train': 'LanguageModel' };

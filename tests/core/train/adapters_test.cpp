@@ -203,7 +203,8 @@ struct Frozen {
   std::vector<float> x, dx, w, y;
 };
 
-TEST_CASE("Tape: a frozen map of every format, and <J u, w> = <u, J' w>", "[train][adapters]") {
+TEST_CASE("Tape: a frozen map of every format, and <J u, w> = <u, J' w>",
+          "[train][adapters][parallel]") {
   Quantity forward("frozen map");
   Quantity backward("frozen map, back");
   struct Size {

@@ -50,6 +50,26 @@ for (const pooling of ['mean', 'cls', 'last']) {
   }
 }
 
+test('embed, forward: a token is what it is when it is first read', async () => {
+  /** Tokens that are 4 when they are read a second time. */
+  const changing = (tokens) => {
+    const list = [...tokens];
+    tokens.forEach((token, i) => {
+      let isRead = false;
+      const get = () => (isRead ? 4 : ((isRead = true), token));
+      Object.defineProperty(list, i, { get, enumerable: true });
+    });
+    return list;
+  };
+  const [ids] = texts;
+  expectSame((await model.embed([changing(ids)])).data, (await model.embed([ids])).data);
+  const hidden = { hidden: true };
+  expectSame(
+    model.forward(changing(ids), hidden).hidden.data,
+    model.forward(ids, hidden).hidden.data,
+  );
+});
+
 test('embed: a text without tokens is refused', async () => {
   const fn = 'LanguageModel.embed';
   const says = ['texts[0] has 0 elements', 'at least one token'];

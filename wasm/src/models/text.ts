@@ -2,6 +2,7 @@
 
 import { QkvError } from '../api/errors.js';
 import type { Tokenizer } from '../api/model-types.js';
+import type { Input } from '../arguments/arrays.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
@@ -73,7 +74,19 @@ export function idsOf(
   return reading(fn, name, () => encoded(tokenizer, given, options)) as ArrayLike<number>;
 }
 
-/** Tokens, each of which the model has, as a copy: the caller's array may change. */
+/** A copy of the tokens of a row, each of which the model has: the caller's array may change. */
+function knownTokens(
+  fn: string,
+  name: string,
+  { source }: Input,
+  { vocabulary }: ModelSpec['config'],
+): Int32Array {
+  const ids = new Int32Array(source as Int32Array);
+  ids.forEach((id, i) => checkInteger(fn, `${name}[${i}]`, id, 0, vocabulary - 1));
+  return ids;
+}
+
+/** Tokens, each of which the model has, as a copy. */
 export function tokensIn(
   fn: string,
   name: string,
@@ -83,9 +96,7 @@ export function tokensIn(
   // No tokens are no row.
   if (reading(fn, name, () => (given as ArrayLike<number> | null)?.length) === 0)
     return new Int32Array(0);
-  const ids = new Int32Array(checkRows(fn, name, given, 1).source as Int32Array);
-  ids.forEach((id, i) => checkInteger(fn, `${name}[${i}]`, id, 0, config.vocabulary - 1));
-  return ids;
+  return knownTokens(fn, name, checkRows(fn, name, given, 1), config);
 }
 
 /** The tokens of a text, or those that were given, as one row that the model has room for. */
@@ -112,5 +123,5 @@ export function tokensOf(
     );
   }
   // All of it is checked, because the first tokens are read before the core sees the others.
-  return { ...rows, source: tokensIn(fn, name, ids, spec) };
+  return { ...rows, source: knownTokens(fn, name, rows, config) };
 }
