@@ -1,9 +1,12 @@
 // Suites of the full run in which the tests and Catch2 are sanitized, too. The core's are under ASan and UBSan on every
-// instruction set and as WebAssembly; the libraries of training and spectra are, and their tests are not
+// instruction set but avx2, and as WebAssembly; the libraries of training and spectra are, and their tests are not
 // (core/CMakeLists.txt). TSan has the tests that start threads, which have the tag [parallel]: no others can race.
 // npm run test:sanitize: all of them.
 import { cmake } from './build.js';
 import { ctest, nativeIsas, newerIsas } from './runners.js';
+
+/** What the fuzz targets run, and the tests of training: under ASan and UBSan there, with any arguments. */
+const fuzzedIsa = 'avx2';
 
 /** A part that builds a preset first. */
 const built = (preset, target, name) => {
@@ -48,7 +51,9 @@ export function fullSanitizers() {
       'ASan, UBSan: core and tests',
       // What runs no kernel is the same on every instruction set.
       runs('sanitize', 'qkv_tests', [
-        ...[...nativeIsas, ...newerIsas].map((isa) => `native.${isa}`),
+        ...[...nativeIsas, ...newerIsas]
+          .filter((isa) => isa !== fuzzedIsa)
+          .map((isa) => `native.${isa}`),
         'native.scalar.any_isa',
       ]),
     ),
