@@ -258,8 +258,11 @@ class Session {
     return in_.chance(5) ? in_.extreme() : in_.in(0, layers - 1);
   }
 
+  /// An extent that a range can be drawn in: that of a damaged array may be anything.
+  static Index drawable(Index extent) { return std::clamp<Index>(extent, 0, 255); }
+
   ModelReading reading(Arena& arena, const LanguageModel::ForwardArgs& a) {
-    const Index length = a.ids.extent(1);
+    const Index length = drawable(a.ids.extent(1));
     ModelReading r;
     r.site = site_of(in_.in(0, in_.chance(3) ? 255 : kModelSites - 1));
     r.layer = some_layer();
@@ -284,6 +287,7 @@ class Session {
     e.layer = some_layer();
     e.head = in_.chance(50) ? -1 : in_.in(0, std::min<Index>(model_.config().num_heads, 99));
     TensorView<float> of = model_.reading_view(a, {.site = e.site}, nullptr);
+    std::ranges::transform(of.shape, std::ranges::begin(of.shape), drawable);
     e.batch = range(of.extent(0));
     e.rows = range(of.extent(of.rank - 2));
     const bool of_keys = e.site == ModelSite::kScores || e.site == ModelSite::kWeights;
