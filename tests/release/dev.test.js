@@ -52,9 +52,6 @@ async function open(folder, options) {
 const write = (path, from, to) =>
   writeFileSync(path, replaced(readFileSync(path, 'utf8'), from, to));
 
-/** When a change that is not on the page is saved once more, in ms: far more than one takes. */
-const LOST = 60_000;
-
 /**
  * Changes a file and changes it back, in a full run a second time, where others keep the processors less busy; the least
  * seconds until `look` is true on the page.
@@ -66,16 +63,7 @@ async function change({ folder, tab, isHearing }, [file, from, to], look) {
     await until(isHearing, () => 'a document that hears of changes');
     write(path, was, is);
     const start = performance.now();
-    let saved = start;
-    const isThere = async () => {
-      if ((await tab.evaluate(look).catch(() => undefined)) === wanted) return true;
-      // Seen once: it never came, perhaps as the page began to load again after the line above. Who edits would save again.
-      if (performance.now() - saved > LOST) {
-        saved = performance.now();
-        write(path, is, is);
-      }
-      return false;
-    };
+    const isThere = async () => (await tab.evaluate(look).catch(() => undefined)) === wanted;
     await until(isThere, () => `${file} on the page`);
     seconds.push((performance.now() - start) / 1000);
   };
