@@ -103,6 +103,12 @@ function wasm(make) {
   };
 }
 
+/**
+ * A change counts once its file has been left alone for 50 ms. Without this, the watcher reports the first of two changes within
+ * 50 ms and never the second, so what a formatter writes after an editor would not come to the page.
+ */
+const watch = { awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 10 } };
+
 /** Serves the page on `port`, or the next free one; make(names) builds modules. Resolves to Vite's server. */
 export async function develop({ port = 5281, make = compiler() } = {}) {
   const server = await createServer({
@@ -114,7 +120,7 @@ export async function develop({ port = 5281, make = compiler() } = {}) {
     // The page and the package have no dependencies that could be bundled first.
     optimizeDeps: { noDiscovery: true, include: [] },
     server: {
-      ...{ host: '127.0.0.1', port, headers, fs: { allow: [root] } },
+      ...{ host: '127.0.0.1', port, headers, fs: { allow: [root] }, watch },
       warmup: { clientFiles: ['src/app/main.ts', 'src/worker/worker.ts'] },
     },
   });

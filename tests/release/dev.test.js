@@ -9,7 +9,7 @@ import { loadConfigFromFile } from 'vite';
 import { launch } from '../support/js/chromium.js';
 import { root } from '../support/js/files.js';
 import { full, inFullRun } from '../support/js/full.js';
-import { PATIENCE, until } from '../support/js/patience.js';
+import { PATIENCE, pause, until } from '../support/js/patience.js';
 import { replaced } from './consumers/stranger.js';
 import { copyOfSources } from './sources.js';
 
@@ -42,6 +42,7 @@ async function open(folder, options) {
     tab,
     problems,
     isHearing,
+    watcher: server.watcher,
     async close() {
       await browser.close();
       await server.close();
@@ -153,6 +154,23 @@ inFullRun('npm run dev with changes of texts, styles, panels and the package', (
           assert.deepEqual(page.problems, []);
         });
       }
+
+      test('the second of two changes within 20 ms', async () => {
+        const [file, from, to] = CHANGES['a style'].edit;
+        const path = join(page.folder, file);
+        let seen;
+        const see = (changed) => changed === path && (seen = readFileSync(path, 'utf8'));
+        page.watcher.on('change', see);
+        write(path, from, to);
+        await pause(20);
+        write(path, to, from);
+        const saved = readFileSync(path, 'utf8');
+        await until(
+          () => seen === saved,
+          () => 'the server sees what was saved last',
+        );
+        page.watcher.off('change', see);
+      });
     });
   });
 });
