@@ -412,6 +412,22 @@ describe('tokens', () => {
     await half.dispose();
   });
 
+  test('a seed is read once, and what its getter throws is a typed error of the first token', async () => {
+    const getter = (get) => ({ ...drawn, get seed() { return get(); } }); // prettier-ignore
+    for (const name of ['generate', 'generateAll']) {
+      const [input, seedOf] =
+        name === 'generate' ? [ids, ({ seed }) => seed] : [[ids], ({ seeds }) => seeds[0]];
+      let reads = 0;
+      const tokens = remote[name](input, getter(() => drawn.seed + reads++)); // prettier-ignore
+      assert.equal(seedOf(tokens), drawn.seed);
+      assert.deepEqual(await all(tokens), await all(local[name](input, drawn)));
+      assert.equal(reads, 1);
+      const cause = new Error('of the caller');
+      const refused = remote[name](input, getter(() => { throw cause; })).next(); // prettier-ignore
+      await expectRejects(refused, `LanguageModel.${name}`, 'invalid_argument', 'options cannot be read (Error: of the caller), expected plain values'); // prettier-ignore
+    }
+  });
+
   test('readings come along', async () => {
     const inspect = { layers: [1], weights: true };
     const [one] = await all(remote.generate(ids, { maxTokens: 1, inspect }));

@@ -117,7 +117,7 @@ const lies = {
   name: ([, tensor, offset], { name }) => [oddNames[name], tensor, offset],
   type: ([name, tensor, offset], { type }) => [name, { ...tensor, type }, offset],
   rank: ([name, tensor, offset], { type }) => [name, { ...tensor, shape: Array(type).fill(1) }, offset],
-  extent: ([name, { shape, ...rest }, offset], { other, edge }) => [name, { ...rest, shape: shape.with(placeIn(shape, other), edge) }, offset],
+  extent: ([name, { shape, ...rest }, offset], { other, edge }) => [name, { ...rest, shape: shape.length > 0 ? shape.with(placeIn(shape, other), edge) : shape }, offset],
   offset: ([name, tensor], { edge }) => [name, tensor, edge],
 }; // prettier-ignore
 

@@ -53,7 +53,7 @@ import type {
   InWorkerOptions,
 } from '../../api/worker-types.js';
 import { revived } from '../../arguments/activations.js';
-import { copiedOptions, isRecord, listOf } from '../../arguments/values.js';
+import { copiedOptions, listOf } from '../../arguments/values.js';
 import { checkProgress } from '../../arguments/progress.js';
 import { drawnSeed, generationsOf, seedsFrom } from '../../arguments/generation.js';
 import { chatText, promptWith } from '../../chat/chat-prompt.js';
@@ -190,9 +190,7 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     prompt: string | ArrayLike<number>,
     options: InWorkerOptions<GenerateOptions> = {},
   ): Generation<Token> {
-    const { seed = drawnSeed() } = (isRecord(options) ? options : {}) as GenerateOptions;
-    const begun = this.#begin(prompt, options, seed);
-    begun.catch(() => undefined);
+    const { begun, seed } = this.#start('generate', prompt, options);
     return tokensOf(begun, seed);
   }
 
@@ -202,11 +200,9 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     options: InWorkerOptions<GenerateAllOptions> = {},
   ): Generations<TokenOfAll> {
     const fn = 'LanguageModel.generateAll';
-    const { seed = drawnSeed() } = (isRecord(options) ? options : {}) as GenerateAllOptions;
-    const count = listOf(fn, 'prompts', prompts, mostPrompts)?.length ?? 0;
-    const seeds = typeof seed === 'number' ? seedsFrom(seed, count) : [];
-    const begun = this.#begin(prompts, options, seed, 'generateAll');
-    begun.catch(() => undefined);
+    const list = listOf(fn, 'prompts', prompts, mostPrompts);
+    const { begun, seed } = this.#start('generateAll', list ?? prompts, options);
+    const seeds = typeof seed === 'number' ? seedsFrom(seed, list?.length ?? 0) : [];
     const reasons = seeds.map((): FinishReason | undefined => undefined);
     return generationsOf(fn, tokensOfAll(begun, reasons), seeds, reasons);
   }
@@ -271,25 +267,32 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     return promptWith(written, ids);
   }
 
-  async #begin(
+  /** A generation that is sent, and its seed: that of the options, which are read once and at the call, or one that is drawn. */
+  #start(
+    name: 'generate' | 'generateAll',
     prompt: unknown,
     options: InWorkerOptions<GenerateOptions>,
-    seed: number,
-    name: 'generate' | 'generateAll' = 'generate',
-  ): Promise<Begun> {
+  ): { begun: Promise<Begun>; seed: number } {
     const fn = `LanguageModel.${name}`;
-    const own = { ...copiedOptions(fn, options), seed };
-    const { signal, session } = own;
-    checkSignal(fn, signal);
-    // It does nothing until a token is wanted, so there is nothing to withhold.
-    const manner = { isWithheld: false };
-    const method = { fn, method: name, names: ['prompt', 'options'], manner };
-    const tokens = await this.make(
-      method,
-      [prompt, own],
-      (...of) => new RemoteTokens(...of, session),
-    );
-    return { tokens, signal };
+    let seed = drawnSeed();
+    const begin = async (): Promise<Begun> => {
+      const given = copiedOptions(fn, options);
+      const { signal, session } = given;
+      seed = given.seed === undefined ? seed : given.seed;
+      checkSignal(fn, signal);
+      // It does nothing until a token is wanted, so there is nothing to withhold.
+      const manner = { isWithheld: false };
+      const method = { fn, method: name, names: ['prompt', 'options'], manner };
+      const tokens = await this.make(
+        method,
+        [prompt, { ...given, seed }],
+        (...of) => new RemoteTokens(...of, session),
+      );
+      return { tokens, signal };
+    };
+    const begun = begin();
+    begun.catch(() => undefined);
+    return { begun, seed };
   }
 }
 
