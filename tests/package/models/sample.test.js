@@ -58,6 +58,7 @@ test('sample: a bias is added before the penalties, -Infinity bans', () => {
   assert.equal(choose({ logitBias: { 1: -Infinity } }), 3);
   assert.equal(choose({ logitBias: { 2: 1e30, 5: 1e30 } }), 1);
   assert.equal(choose({ logitBias: {} }), 1);
+  assert.equal(choose({ logitBias: Object.create({ 4: 1.1 }) }), 4, 'a bias that is inherited');
   assert.deepEqual(drawn({ temperature: 9, logitBias: { 0: -Infinity, 6: -Infinity } }), [1, 3, 4]);
   // (1 + 4) / 2 = 2.5 is below 3, 1 / 2 + 4 = 4.5 is not.
   assert.equal(choose({ logitBias: { 0: 4 }, repetitionPenalty: 2, seen: [0] }), 1);

@@ -36,9 +36,13 @@ export interface LogitBias {
 /** The option `logitBias`; undefined if it is left out, or empty. */
 export function logitBiasOf(fn: string, given: unknown, vocabulary: number): LogitBias | undefined {
   if (given === undefined) return undefined;
-  const entries = reading(fn, 'logitBias', () =>
-    isOptions(given) ? Object.entries(given) : undefined,
-  );
+  const entries = reading(fn, 'logitBias', () => {
+    if (!isOptions(given)) return undefined;
+    const all: [string, unknown][] = [];
+    // Those that are inherited count, as everywhere in options.
+    for (const key in given) all.push([key, given[key]]);
+    return all;
+  });
   if (!entries) {
     throw new QkvError(
       'invalid_argument',

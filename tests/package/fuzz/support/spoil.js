@@ -144,11 +144,13 @@ export function spoil(target, faults, world, plainWorld) {
   return { args, plain, of, plainOf, mustWork, resized, comparable };
 }
 
-/** Whether the options name a seed no more: generate() then draws one for each call, and no two answers are alike. */
-const drawsSeed = ({ method, args, optionsAt }, plain) =>
-  method === 'generate' &&
-  args[optionsAt]?.seed !== undefined &&
-  readable(() => plain[optionsAt]?.seed) === undefined;
+/** Whether generate() draws a seed: each call then has its own, and no two answers are alike. */
+const drawsSeed = ({ method, optionsAt }, plain) => {
+  const option = (name) => readable(() => plain[optionsAt]?.[name]);
+  return (
+    method === 'generate' && option('seed') === undefined && (option('temperature') ?? 0) !== 0
+  );
+};
 
 /** Whether the names of an object that has any are not its own any more. */
 const isInherited = ({ dictionaries = [] }, path, disguise) =>
