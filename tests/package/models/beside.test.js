@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { expectRejects } from '../../support/js/check.js';
+import { unreadable } from '../../support/js/unreadable.js';
 import { models } from './support/bundle.js';
 import { families } from './support/families.js';
 import { gguf, ggufFile, safetensors } from './support/files.js';
@@ -57,8 +58,7 @@ describe('load: tokens that end a text, of the hub', () => {
   });
 
   test('what is none is refused', async () => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
+    const proxy = unreadable();
     for (const [generation, ...says] of [
       [7, 'generation is 7', 'generation_config.json'],
       [[], 'generation is an array', 'an object'],

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
 import { inTime } from '../../support/js/patience.js';
+import { unreadable } from '../../support/js/unreadable.js';
 import { models } from './support/bundle.js';
 import { collect } from './support/collect.js';
 import { families } from './support/families.js';
@@ -218,6 +219,7 @@ describe('the SHA-256 of weights', () => {
 
   test('of what is none, and of no file, is refused', async () => {
     expectThrows(() => checkHashes('abc'), 'load', 'invalid_argument', 'sha256 is "abc"', '64 hex');
+    expectThrows(() => checkHashes(unreadable()), 'load', 'invalid_argument', 'sha256 cannot be read'); // prettier-ignore
     expectThrows(() => checkHashes({ a: 1 }), 'load', 'invalid_argument', 'sha256["a"] is 1');
     await expectRejects(open({ other: right }, file), 'load', 'invalid_argument', 'sha256 has "other"', 'names of files'); // prettier-ignore
     const half = Object.entries(tensors).length / 2;
@@ -318,6 +320,7 @@ describe('headers', () => {
     };
     refused({ headers: 5 }, 'headers is 5');
     refused({ headers: { 'x-key': 'sesame\r\nhost: b' } }, "headers['x-key']", 'one line');
+    refused({ headers: unreadable() }, 'headers cannot be read', 'plain values');
     refused({ headers: { 'a b': 'c' } }, 'has the name "a b"');
     refused({ hub: { token: 'sesame sesame' } }, 'hub.token');
     refused({ hub: { host: 'example.com' } }, 'hub.host is "example.com"');

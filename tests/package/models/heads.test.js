@@ -8,6 +8,7 @@ import { expectClose, expectRejects, expectSame, expectThrows } from '../../supp
 import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import { modelForward, randomWeights } from '../../support/js/model-oracle.js';
+import { unreadable } from '../../support/js/unreadable.js';
 import { families } from './support/families.js';
 import { ggufFile, safetensors } from './support/files.js';
 import { ggufModels } from './support/gguf-models.js';
@@ -131,6 +132,23 @@ describe('score', () => {
     }
   });
 
+  test('a list of two is read once', async () => {
+    const { model } = world(classes.bert);
+    for (const [first, second] of [
+      ['ab', 'c'],
+      [1, 2],
+    ]) {
+      let reads = 0;
+      const list = Object.defineProperty([0, second], 0, {
+        get: () => (reads++ ? 'other' : first),
+      });
+      const [changed, same] = [await model.score([list]), await model.score([[first, second]])];
+      expectSame(changed.data, same.data, `${first}`);
+      assert.equal(reads, 1);
+    }
+    model.dispose();
+  });
+
   test('what is too long is refused, or cut: of a pair the longer text', async () => {
     const { model } = world(classes.bert);
     const [long, short] = ['abcdefghij'.repeat(3), 'klm'];
@@ -175,6 +193,7 @@ describe('score', () => {
     ['no head', () => headless.score(['a']), 'unsupported', 'the model has no head'],
     ['a text', () => model.score('ab'), 'invalid_argument', 'texts is "ab"', 'an array'],
     ['a number', () => model.score([1]), 'invalid_argument', 'texts[0] is 1'],
+    ['what cannot be read', () => model.score(['a', unreadable([])]), 'invalid_argument', 'texts[1] cannot be read', 'plain values'],
     ['no tokens', () => model.score([[]]), 'invalid_argument', 'texts[0] has 0 elements'],
     ['an id', () => model.score([[1, 99]]), 'out_of_range', 'texts[0][1] is 99'],
     ['no tokenizer', () => bare.score([['a', 'b']]), 'invalid_argument', 'texts[0] is two texts', 'no tokenizer'],

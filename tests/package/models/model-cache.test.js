@@ -16,6 +16,7 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
 import { inTime, until } from '../../support/js/patience.js';
+import { unreadable } from '../../support/js/unreadable.js';
 import { models } from './support/bundle.js';
 import { families } from './support/families.js';
 import { safetensors } from './support/files.js';
@@ -145,6 +146,12 @@ describe('a cache in a folder', () => {
     refused({ maxBytes: -1, folder: 'x' }, 'maxBytes is -1');
     refused({ maxbytes: 1 }, "unknown key 'maxbytes'", "'maxBytes'");
     expectThrows(() => fileCacheOf(5), 'load', 'invalid_argument', 'cache is 5', 'modelCache()');
+    expectThrows(
+      () => fileCacheOf(unreadable()),
+      'load',
+      'invalid_argument',
+      'cache cannot be read',
+    );
   });
 });
 

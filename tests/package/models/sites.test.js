@@ -5,10 +5,11 @@ import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { create } from 'qkv/models';
 import { random } from '../../support/js/arrays.js';
-import { expectClose, expectSame } from '../../support/js/check.js';
+import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
 import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, pairs, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import { modelForward, randomWeights } from '../../support/js/model-oracle.js';
+import { unreadable } from '../../support/js/unreadable.js';
 
 const engine = await initAsTold(init);
 after(() => engine.dispose());
@@ -232,6 +233,11 @@ describe('places of a pass', () => {
     const other = model.forward(ids, { batch, read, edit: two.reverse() }).activations.get(site, 0);
     expectSame(both, plain.map((x) => Math.fround(x + 1) * 2)); // prettier-ignore
     expectSame(other.data, plain.map((x) => Math.fround(x * 2) + 1)); // prettier-ignore
+  });
+
+  test('a value that cannot be read is refused by name', () => {
+    const edit = [{ site: 'z', layer: 0, value: unreadable() }];
+    expectThrows(() => model.forward(ids, { edit }), 'LanguageModel.forward', 'invalid_argument', 'edit[0].value cannot be read'); // prettier-ignore
   });
 
   test('the loss of a changed model is that of its logits', () => {

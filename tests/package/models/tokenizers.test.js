@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectThrows } from '../../support/js/check.js';
+import { unreadable } from '../../support/js/unreadable.js';
 import { models } from './support/bundle.js';
 import { gguf, ggufFile, safetensors } from './support/files.js';
 import { ggufModels } from './support/gguf-models.js';
@@ -57,6 +58,7 @@ describe('huggingFaceTokenizer', () => {
     for (const given of [null, undefined, {}, { encode: () => 1 }, 'x']) {
       expectThrows(() => huggingFaceTokenizer(given), 'load', 'invalid_argument', 'tokenizer is');
     }
+    expectThrows(() => huggingFaceTokenizer(unreadable()), 'load', 'invalid_argument', 'tokenizer cannot be read'); // prettier-ignore
   });
 });
 

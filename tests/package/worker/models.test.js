@@ -633,6 +633,10 @@ describe('tokens', () => {
     await expectRejects(refused('text'), fn, 'invalid_argument', 'no tokenizer');
     await expectRejects(refused(ids, { signal: 3 }), fn, 'invalid_argument', 'signal is 3');
     await expectRejects(refused(ids, { session: {} }), fn, 'invalid_argument', 'session is Object');
+    for (const options of [0, null, 3n, [], 'beams']) {
+      const beams = remote.beams(ids, options);
+      await expectRejects(beams, 'LanguageModel.beams', 'invalid_argument', 'options is');
+    }
   });
 });
 

@@ -7,7 +7,14 @@ import { isTensor } from '../arguments/genuine.js';
 import { checkInteger, checkNumber, mostInt } from '../arguments/numbers.js';
 import { rangeOf } from '../arguments/ranges.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
-import { describe, isFloat32Array, isRecord, listOf, takeOptions } from '../arguments/values.js';
+import {
+  describe,
+  isFloat32Array,
+  isRecord,
+  listOf,
+  reading,
+  takeOptions,
+} from '../arguments/values.js';
 import type { Config } from '../language/config.js';
 import type { Call } from '../memory/call.js';
 import { checkSite, editable } from '../language/places.js';
@@ -110,7 +117,8 @@ const copyOf = (source: unknown): Float32Array => Float32Array.from(source as Fl
 
 function operandOf(fn: string, name: string, value: unknown, chosen: Chosen): Operand | undefined {
   if (value === undefined) return undefined;
-  const isArray = isFloat32Array(value) || (isRecord(value) && 'data' in value && !isTensor(value));
+  const hasData = reading(fn, name, () => isRecord(value) && 'data' in value && !isTensor(value));
+  const isArray = isFloat32Array(value) || hasData;
   if (typeof value !== 'number' && !isArray) {
     throw new QkvError(
       'invalid_argument',

@@ -23,12 +23,9 @@ import { inPasses, mostTexts, shortened, type TokenRow } from './texts.js';
 
 const fn = 'LanguageModel.score';
 
-/** Two texts, if it is such a list. */
-function pairIn(given: unknown): readonly [string, string] | undefined {
-  const list = Array.isArray(given) ? (given as unknown[]) : undefined;
-  const isPair = list?.length === 2 && list.every((text) => typeof text === 'string');
-  return isPair ? (list as [string, string]) : undefined;
-}
+/** Whether a list is one of two texts. */
+const isPair = (list: readonly unknown[] | undefined): list is readonly [string, string] =>
+  list?.length === 2 && list.every((text) => typeof text === 'string');
 
 interface RowOptions {
   readonly truncate: boolean;
@@ -66,11 +63,13 @@ function rowOf(
   spec: ModelSpec,
   options: RowOptions,
 ): TokenRow & { readonly isCut: boolean } {
-  const pair = pairIn(given);
-  if (pair) return pairRow(name, pair, spec, options);
+  // A list of two is read once, whether it has texts or tokens.
+  const two = listOf(fn, name, given, 2);
+  if (isPair(two)) return pairRow(name, two, spec, options);
   const { truncate, plain } = options;
-  const cut = truncate ? shortened(fn, name, given, spec, plain) : undefined;
-  const { source: ids } = tokensOf(fn, name, cut ?? given, spec, { isVector: true, plain });
+  const text = two ?? given;
+  const cut = truncate ? shortened(fn, name, text, spec, plain) : undefined;
+  const { source: ids } = tokensOf(fn, name, cut ?? text, spec, { isVector: true, plain });
   return { ids, isCut: cut !== undefined };
 }
 

@@ -23,6 +23,7 @@ const sampling = {
   repetitionPenalty: 1.2,
   seed: 7,
 };
+const edit = [{ site: 'z', layer: 0, head: 1, scale: 0.5 }, { site: 'attention', layer: 1, rows: [1, 2], add: 1 }]; // prettier-ignore
 const config = kinds['attention alone'];
 const weights = randomWeights(config, 1);
 const llama = made('model');
@@ -60,7 +61,19 @@ export const modelTargets = named([
   { says: 'LanguageModel.session', method: 'session', of: llama, args: [{ batch: 2, capacity: 5, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format'] },
   { says: 'LanguageModel.session', method: 'session', of: pair, args: [{ source: [1, 2, 3, 4], batch: 2, format: 'bf16' }], optionsAt: 0, options: ['batch', 'capacity', 'format', 'source', 'plain'] },
   { says: 'LanguageModel.generate', method: 'generate', of: pair, args: [Int32Array.of(1, 2, 3), { ...sampling, maxTokens: 4, inspect }], optionsAt: 1, options: generate },
+  { says: 'LanguageModel.generateAll', method: 'generateAll', of: llama, args: [['ab', [1, 2, 3]], { ...sampling, maxTokens: 2, stop: ['q'], topLogprobs: 1 }], optionsAt: 1, options: ['stopTokens', 'logitBias', 'banned', 'forced', 'plain', 'signal'] },
+  { says: 'LanguageModel.beams', method: 'beams', of: llama, args: ['abc', { beams: 2, maxTokens: 3, banned: [3, 4], stopTokens: [5] }], optionsAt: 1, options: ['logitBias', 'forced', 'lengthPenalty', 'plain', 'signal', 'mask'] },
+  { says: 'LanguageModel.attribute', method: 'attribute', of: llama, args: [[1, 2, 3], { answer: 1, instead: 2, row: 2, edit }], optionsAt: 1, options: ['session'] },
+  { says: 'LanguageModel.forward', method: 'forward', of: llama, args: ['abcd', { read: [{ site: 'z', layers: [1] }, { site: 'residual', layers: [0], rows: [1, 2] }], edit }], optionsAt: 1, options: forward },
+  { says: 'LanguageModel.sweep', method: 'sweep', of: llama, args: [{ clean: [1, 2, 3], corrupt: [1, 4, 3], answer: 1, instead: 2, site: 'neurons', layer: 0, block: 8 }], optionsAt: 0, options: ['with', 'edit', 'signal', 'onProgress'] },
+  { says: 'LanguageModel.headScores', method: 'headScores', of: llama, args: [{ tokens: 4, seed: 1 }], optionsAt: 0, options: ['text'] },
+  { says: 'LanguageModel.headScores', method: 'headScores', of: llama, args: [{ text: [1, 2, 3, 1, 2, 3] }], optionsAt: 0, options: ['tokens', 'seed'] },
+  { says: 'LanguageModel.normWeights', method: 'normWeights', of: llama, args: [[1, 2, 3], { layer: 1, rows: [0, 2] }], optionsAt: 1, options: ['session'] },
+  { says: 'LanguageModel.lens', method: 'lens', of: llama, args: [[1, 2, 3], { top: 2, layers: [0, 1], edit }], optionsAt: 1, options: ['session'] },
+  { says: 'LanguageModel.encode', method: 'encode', of: llama, args: ['abc'], optionsAt: 1, options: ['plain', 'bare', 'escape'] },
+  { says: 'LanguageModel.decode', method: 'decode', of: llama, args: [[1, 2, 3]] },
   { says: 'Session.truncate', method: 'truncate', of: session, args: [2] },
+  { says: 'Session.remove', method: 'remove', of: session, args: [0, 1] },
 ]); // prettier-ignore
 
 const trainerOptions = [

@@ -144,12 +144,11 @@ export function spoil(target, faults, world, plainWorld) {
   return { args, plain, of, plainOf, mustWork, resized, comparable };
 }
 
-/** Whether generate() draws a seed: each call then has its own, and no two answers are alike. */
+/** Whether a generation draws its seed: each call then has its own, and no two answers are alike. */
 const drawsSeed = ({ method, optionsAt }, plain) => {
   const option = (name) => readable(() => plain[optionsAt]?.[name]);
-  return (
-    method === 'generate' && option('seed') === undefined && (option('temperature') ?? 0) !== 0
-  );
+  const isGeneration = method === 'generate' || method === 'generateAll';
+  return isGeneration && option('seed') === undefined && (option('temperature') ?? 0) !== 0;
 };
 
 /** Whether the names of an object that has any are not its own any more. */

@@ -4,7 +4,7 @@ import type { BlobOptions, KeptFile, ModelCache, ModelCacheOptions } from '../..
 import { QkvError } from '../../api/errors.js';
 import { checkChoice } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
-import { describe, tagOf, takeOptions } from '../../arguments/values.js';
+import { describe, reading, tagOf, takeOptions } from '../../arguments/values.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { nodeModule } from '../../platform/node.js';
 import { checkProgress } from '../../arguments/progress.js';
@@ -228,8 +228,10 @@ export function fileCacheOf(given: unknown): FileCache | undefined {
   const cache: object = given as object;
   const own = OwnModelCache.filesOf(cache);
   if (own) return own;
-  const { name, folder, kind, maxBytes } = cache as ModelCacheOptions;
-  const isOthers = tagOf(cache) === 'ModelCache';
-  const options = isOthers ? { name, folder, kind, maxBytes } : cache;
+  const options = reading('load', 'cache', () => {
+    if (tagOf(cache) !== 'ModelCache') return cache;
+    const { name, folder, kind, maxBytes } = cache as ModelCacheOptions;
+    return { name, folder, kind, maxBytes };
+  });
   return OwnModelCache.filesOf(new OwnModelCache(checkOptions('load', 'cache', options)));
 }

@@ -7,7 +7,6 @@ import {
   isUint8Array,
   jsonIn,
   lengthOf,
-  readOptions,
   reading,
   tagOf,
 } from '../../arguments/values.js';
@@ -77,8 +76,10 @@ const isHash = (value: unknown): value is string =>
 export function checkHashes(given: unknown): Hashes {
   if (given === undefined || isHash(given)) return given;
   const expected = '64 hexadecimal digits, or an object of them by the names of files';
-  if (!isOptions(given)) refuse(`sha256 is ${describe(given)}`, expected);
-  const all = readOptions('load', 'sha256', given, (object) => Object.entries(object));
+  const all = reading('load', 'sha256', () =>
+    isOptions(given) ? Object.entries(given) : undefined,
+  );
+  if (!all) refuse(`sha256 is ${describe(given)}`, expected);
   for (const [name, hash] of all)
     if (!isHash(hash))
       refuse(`sha256[${quoted(name)}] is ${describe(hash)}`, '64 hexadecimal digits');

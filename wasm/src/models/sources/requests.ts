@@ -3,7 +3,7 @@
 
 import type { HubOptions, RequestHeaders } from '../../api/load-types.js';
 import { checkInteger } from '../../arguments/numbers.js';
-import { describe, isOptions, readOptions, takeOptions } from '../../arguments/values.js';
+import { describe, isOptions, reading, takeOptions } from '../../arguments/values.js';
 import { nodeModule } from '../../platform/node.js';
 import { refuse } from '../errors.js';
 
@@ -35,8 +35,8 @@ type Headers = Readonly<Record<string, string>>;
 
 /** A copy of headers. Their values are secrets, which no message has. */
 function checkHeaders(name: string, given: unknown): Headers {
-  if (!isOptions(given)) refuse(`${name} is ${describe(given)}`, 'an object of names and texts');
-  const headers = readOptions(fn, name, given, (all) => ({ ...all }));
+  const headers = reading(fn, name, () => (isOptions(given) ? { ...given } : undefined));
+  if (!headers) refuse(`${name} is ${describe(given)}`, 'an object of names and texts');
   for (const [key, value] of Object.entries(headers)) {
     const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(key);
     if (!isName) refuse(`${name} has the name ${describe(key)}`, 'the name of a header');

@@ -1,16 +1,20 @@
 // Tokenizers of @huggingface/tokenizers.
 
 import type { HuggingFaceTokenizer, Tokenizer } from '../../api/model-types.js';
-import { describe, isRecord } from '../../arguments/values.js';
+import { describe, isRecord, reading } from '../../arguments/values.js';
 import { refuse } from '../errors.js';
 
 /** A tokenizer of @huggingface/tokenizers: `new Tokenizer(json, config)` of that package. */
 export function huggingFaceTokenizer(tokenizer: HuggingFaceTokenizer): Tokenizer {
-  if (
-    !isRecord(tokenizer) ||
-    typeof tokenizer.encode !== 'function' ||
-    typeof tokenizer.decode !== 'function'
-  ) {
+  const isOne = reading(
+    'load',
+    'tokenizer',
+    () =>
+      isRecord(tokenizer) &&
+      typeof tokenizer.encode === 'function' &&
+      typeof tokenizer.decode === 'function',
+  );
+  if (!isOne) {
     refuse(`tokenizer is ${describe(tokenizer)}`, 'a Tokenizer of @huggingface/tokenizers');
   }
   /** The one token of no text, if a text begins with it too. */

@@ -107,11 +107,8 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.call('LanguageModel.attribute', 'attribute', ['ids', 'options'], [ids, options]);
   }
 
-  async sweep(options: AsyncSweepOptions): Promise<Sweep> {
-    const fn = 'LanguageModel.sweep';
-    const { onProgress, ...rest } = copiedOptions(fn, options);
-    const manner = stoppedAt(fn, onProgress);
-    return this.call(fn, 'sweep', ['options'], [rest], manner);
+  sweep(options: AsyncSweepOptions): Promise<Sweep> {
+    return this.#long('sweep', ['options'], [], options);
   }
 
   headScores(options?: HeadScoresOptions & CallOptions): Promise<readonly HeadScores[]> {
@@ -137,24 +134,18 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.call('LanguageModel.loss', 'loss', ['ids', 'options'], [ids, options]);
   }
 
-  async embed(
+  embed(
     texts: readonly (string | ArrayLike<number>)[],
     options: AsyncEmbedOptions = {},
   ): Promise<Embeddings> {
-    const fn = 'LanguageModel.embed';
-    const { onProgress, ...rest } = copiedOptions(fn, options);
-    const manner = stoppedAt(fn, onProgress);
-    return this.call(fn, 'embed', ['texts', 'options'], [texts, rest], manner);
+    return this.#long('embed', ['texts', 'options'], [texts], options);
   }
 
-  async score(
+  score(
     texts: readonly (string | readonly [string, string] | ArrayLike<number>)[],
     options: AsyncScoreOptions = {},
   ): Promise<Scores> {
-    const fn = 'LanguageModel.score';
-    const { onProgress, ...rest } = copiedOptions(fn, options);
-    const manner = stoppedAt(fn, onProgress);
-    return this.call(fn, 'score', ['texts', 'options'], [texts, rest], manner);
+    return this.#long('score', ['texts', 'options'], [texts], options);
   }
 
   fillMask(
@@ -207,18 +198,13 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
     return generationsOf(fn, tokensOfAll(begun, reasons), seeds, reasons);
   }
 
-  beams(
+  async beams(
     prompt: string | ArrayLike<number>,
-    options?: InWorkerOptions<BeamOptions> & CallOptions,
+    options: InWorkerOptions<BeamOptions> & CallOptions = {},
   ): Promise<Beam[]> {
-    const manner: Manner = { onAbort: 'stop' };
-    return this.call(
-      'LanguageModel.beams',
-      'beams',
-      ['prompt', 'options'],
-      [prompt, options],
-      manner,
-    );
+    const fn = 'LanguageModel.beams';
+    const given = [prompt, copiedOptions(fn, options)];
+    return this.call(fn, 'beams', ['prompt', 'options'], given, { onAbort: 'stop' });
   }
 
   /** The template is rendered here, where `jinja` is; its text becomes tokens in the worker. */
@@ -265,6 +251,18 @@ export class RemoteModel extends Remote implements AsyncLanguageModel {
       ...(escape !== '' && { escape }),
     });
     return promptWith(written, ids);
+  }
+
+  /** A call that says how far it is, and ends in the worker when it is aborted; its options are the last argument. */
+  async #long<T>(
+    method: 'sweep' | 'embed' | 'score',
+    names: readonly string[],
+    given: readonly unknown[],
+    options: AsyncSweepOptions | AsyncEmbedOptions | AsyncScoreOptions,
+  ): Promise<T> {
+    const fn = `LanguageModel.${method}`;
+    const { onProgress, ...rest } = copiedOptions(fn, options);
+    return this.call(fn, method, names, [...given, rest], stoppedAt(fn, onProgress));
   }
 
   /** A generation that is sent, and its seed: that of the options, which are read once and at the call, or one that is drawn. */
