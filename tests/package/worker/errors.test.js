@@ -16,6 +16,7 @@ import { nameOf, place } from '../node/bad-input/harness.js';
 import { operators } from '../node/bad-input/operators.js';
 import { randomArray, zeros } from '../../support/js/arrays.js';
 import { expectQkvError, expectRejects } from '../../support/js/check.js';
+import { unreadable } from '../../support/js/unreadable.js';
 import { overPort } from '../../support/js/workers.js';
 
 const x = randomArray([1, 1, 2, 4], 1);
@@ -188,9 +189,8 @@ describe('worker: what cannot be sent is refused by name:', () => {
   });
 
   test('arguments that cannot be read', async () => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    await expectRejects(engine.gelu(proxy), 'gelu', 'invalid_argument', 'cannot be read');
+    const refused = engine.gelu(unreadable());
+    await expectRejects(refused, 'gelu', 'invalid_argument', 'cannot be read');
   });
 
   test('unknown options of a method that has only those of every call', async () => {
