@@ -149,6 +149,14 @@ export function listOf(
 export const isOptions = (value: unknown): value is Record<string, unknown> =>
   isRecord(value) && tagOf(value) === 'Object';
 
+/** What `read` makes of an options object; undefined for anything else. */
+export const fromOptions = <T, R>(
+  fn: string,
+  name: string,
+  value: T,
+  read: (options: T & Record<string, unknown>) => R,
+): R | undefined => reading(fn, name, () => (isOptions(value) ? read(value) : undefined));
+
 /** What `read` makes of an options object. Anything else is refused. */
 export function readOptions<T, R extends object>(
   fn: string,
@@ -156,7 +164,7 @@ export function readOptions<T, R extends object>(
   value: T,
   read: (options: T) => R,
 ): R {
-  const found = reading(fn, name, () => (isOptions(value) ? read(value) : undefined));
+  const found = fromOptions(fn, name, value, read);
   if (!found) {
     throw new QkvError(
       'invalid_argument',

@@ -5,7 +5,7 @@ import type { SamplingOptions, TokenProbability } from '../api/sampling-types.js
 import type { Input } from '../arguments/arrays.js';
 import { checkInteger, checkNumber, mostInt } from '../arguments/numbers.js';
 import { within } from '../arguments/ranges.js';
-import { describe, isOptions, kindOf, lengthOf, reading } from '../arguments/values.js';
+import { describe, fromOptions, kindOf, lengthOf } from '../arguments/values.js';
 import { plainView } from '../arguments/views.js';
 import type { Group } from '../memory/abi.js';
 import type { Call, Slot } from '../memory/call.js';
@@ -36,11 +36,10 @@ export interface LogitBias {
 /** The option `logitBias`; undefined if it is left out, or empty. */
 export function logitBiasOf(fn: string, given: unknown, vocabulary: number): LogitBias | undefined {
   if (given === undefined) return undefined;
-  const entries = reading(fn, 'logitBias', () => {
-    if (!isOptions(given)) return undefined;
+  const entries = fromOptions(fn, 'logitBias', given, (biases) => {
     const all: [string, unknown][] = [];
     // Those that are inherited count, as everywhere in options.
-    for (const key in given) all.push([key, given[key]]);
+    for (const key in biases) all.push([key, biases[key]]);
     return all;
   });
   if (!entries) {

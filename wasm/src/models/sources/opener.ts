@@ -3,7 +3,7 @@
 
 import {
   describe,
-  isOptions,
+  fromOptions,
   isUint8Array,
   jsonIn,
   lengthOf,
@@ -76,9 +76,7 @@ const isHash = (value: unknown): value is string =>
 export function checkHashes(given: unknown): Hashes {
   if (given === undefined || isHash(given)) return given;
   const expected = '64 hexadecimal digits, or an object of them by the names of files';
-  const all = reading('load', 'sha256', () =>
-    isOptions(given) ? Object.entries(given) : undefined,
-  );
+  const all = fromOptions('load', 'sha256', given, (object) => Object.entries(object));
   if (!all) refuse(`sha256 is ${describe(given)}`, expected);
   for (const [name, hash] of all)
     if (!isHash(hash))

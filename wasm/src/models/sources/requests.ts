@@ -3,7 +3,7 @@
 
 import type { HubOptions, RequestHeaders } from '../../api/load-types.js';
 import { checkInteger } from '../../arguments/numbers.js';
-import { describe, isOptions, reading, takeOptions } from '../../arguments/values.js';
+import { describe, fromOptions, takeOptions } from '../../arguments/values.js';
 import { nodeModule } from '../../platform/node.js';
 import { refuse } from '../errors.js';
 
@@ -35,7 +35,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** A copy of headers. Their values are secrets, which no message has. */
 function checkHeaders(name: string, given: unknown): Headers {
-  const headers = reading(fn, name, () => (isOptions(given) ? { ...given } : undefined));
+  const headers = fromOptions(fn, name, given, (all) => ({ ...all }));
   if (!headers) refuse(`${name} is ${describe(given)}`, 'an object of names and texts');
   for (const [key, value] of Object.entries(headers)) {
     const isName = /^[\w!#$%&'*+.^`|~-]+$/.test(key);
