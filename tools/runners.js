@@ -102,6 +102,7 @@ export function tagsOf(file) {
   return {
     alone: /^\/\/ @alone\b/m.test(head),
     anyBuild: /^\/\/ @build any\b/m.test(head),
+    fullRun: /^\/\/ @run full\b/m.test(head),
   };
 }
 
@@ -114,6 +115,8 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
   ...tagsOf(file),
   async run() {
+    if (tagsOf(file).fullRun && !process.env.QKV_FULL)
+      return { tests: [], note: `left to the full run: ${file}` };
     // Without --test, as that would start a second process for the file. A failed assertion leaves workers and pages behind, which
     // would hold the file until its limit.
     const options = ['--test-force-exit', '--test-reporter=./tools/test_reporter.js'];

@@ -1,3 +1,4 @@
+// @run full
 // Panels with a worker of their own, in Chromium, on a network that fails for a while: what the reader is told, and that the same
 // button works when the network is back, without loading the page again.
 import assert from 'node:assert/strict';

@@ -182,29 +182,31 @@ pageTest(
   },
 );
 
-pageTest(
-  'lessons: who leaves while a worksheet is made has the page, and nothing is printed',
-  { fragment: '#v=1&lang=en&lesson=order' },
-  async (page) => {
-    await arrive(page, 1);
-    await page.evaluate(() => {
-      window.print = () => (window.printed = true);
-      document.querySelector('.lesson-head .print').click();
-      document.querySelector('.lesson-head .leave').click();
-    });
-    await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
-    // As many frames as all steps of the worksheet would have taken.
-    for (let i = 0; i < 30; i++) await nextFrame(page);
-    await settle(page);
-    const places = await page.evaluate(() =>
-      [...document.querySelectorAll('main > section[id]')].map(({ id }) => id),
-    );
-    assert.deepEqual(places, support.panels);
-    await set(page, { seed: 9 });
-    await support.addressed(page, 'seed=9');
-    assert.equal(await page.evaluate(() => window.printed), undefined);
-  },
-);
+inFullRun('leaving a worksheet while it is made', () => {
+  pageTest(
+    'lessons: who leaves while a worksheet is made has the page, and nothing is printed',
+    { fragment: '#v=1&lang=en&lesson=order' },
+    async (page) => {
+      await arrive(page, 1);
+      await page.evaluate(() => {
+        window.print = () => (window.printed = true);
+        document.querySelector('.lesson-head .print').click();
+        document.querySelector('.lesson-head .leave').click();
+      });
+      await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
+      // As many frames as all steps of the worksheet would have taken.
+      for (let i = 0; i < 30; i++) await nextFrame(page);
+      await settle(page);
+      const places = await page.evaluate(() =>
+        [...document.querySelectorAll('main > section[id]')].map(({ id }) => id),
+      );
+      assert.deepEqual(places, support.panels);
+      await set(page, { seed: 9 });
+      await support.addressed(page, 'seed=9');
+      assert.equal(await page.evaluate(() => window.printed), undefined);
+    },
+  );
+});
 
 // Their steps and answers are in the visit of tests/page/numbers/visited.test.js and in lessons.test.js beside it.
 inFullRun('more lessons in Chromium', () => {
@@ -348,47 +350,52 @@ pageTest(
   },
 );
 
-pageTest(
-  'lessons: the editor stands beside the page, where a step is set up, and rows are dragged',
-  { fragment: '#v=1&lang=en&lesson=average' },
-  async (page) => {
-    await arrive(page, 1);
-    await page.click('.lesson-head .adapt');
-    await page.waitForSelector('.editor-dialog[open]');
-    const apart = await page.evaluate(() => {
-      const edge = (selector) => document.querySelector(selector).getBoundingClientRect();
-      return edge('.editor-dialog').left - edge('main').right;
-    });
-    assert.ok(apart >= 0, `${apart} px between the page and the editor`);
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280);
-    assert.deepEqual(await violations(page, 'dialog'), []);
-    // The page is there to be used: what is set on it becomes the step.
-    await page.click('.lesson-head .leave');
-    await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
-    await set(page, { seed: 77 });
-    await page.click('.editor-steps > li:first-child [data-step=state]');
-    const rows = page.locator('.editor-order li');
-    const first = await rows.first().locator('.order-name').textContent();
-    await rows.nth(1).evaluate((row) => row.scrollIntoView({ block: 'center' }));
-    const [from, to] = [await rows.nth(0).boundingBox(), await rows.nth(2).boundingBox()];
-    await page.mouse.move(from.x + 12, from.y + from.height / 2);
-    await page.mouse.down();
-    for (const share of [0.4, 0.8, 1])
-      await page.mouse.move(from.x + 12, from.y + (to.y - from.y) * share + from.height / 2 + 4);
-    await page.mouse.up();
-    assert.equal((await rows.nth(2).locator('.order-name').textContent()).slice(2), first.slice(2));
-    await rows.nth(2).locator('[data-move="-1"]').focus();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Enter');
-    assert.equal(await rows.first().locator('.order-name').textContent(), first);
-    await page.click('.editor [data-do=try]');
-    await arrive(page, 1);
-    assert.equal((await snapshot(page)).state.seed, 77);
-    assert.ok(await page.isVisible('.editor-dialog'));
-    await page.click('.editor [data-do=close]');
-    await page.waitForSelector('.editor-dialog', { state: 'hidden' });
-  },
-);
+inFullRun('the editor of lessons beside the page', () => {
+  pageTest(
+    'lessons: the editor stands beside the page, where a step is set up, and rows are dragged',
+    { fragment: '#v=1&lang=en&lesson=average' },
+    async (page) => {
+      await arrive(page, 1);
+      await page.click('.lesson-head .adapt');
+      await page.waitForSelector('.editor-dialog[open]');
+      const apart = await page.evaluate(() => {
+        const edge = (selector) => document.querySelector(selector).getBoundingClientRect();
+        return edge('.editor-dialog').left - edge('main').right;
+      });
+      assert.ok(apart >= 0, `${apart} px between the page and the editor`);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280);
+      assert.deepEqual(await violations(page, 'dialog'), []);
+      // The page is there to be used: what is set on it becomes the step.
+      await page.click('.lesson-head .leave');
+      await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
+      await set(page, { seed: 77 });
+      await page.click('.editor-steps > li:first-child [data-step=state]');
+      const rows = page.locator('.editor-order li');
+      const first = await rows.first().locator('.order-name').textContent();
+      await rows.nth(1).evaluate((row) => row.scrollIntoView({ block: 'center' }));
+      const [from, to] = [await rows.nth(0).boundingBox(), await rows.nth(2).boundingBox()];
+      await page.mouse.move(from.x + 12, from.y + from.height / 2);
+      await page.mouse.down();
+      for (const share of [0.4, 0.8, 1])
+        await page.mouse.move(from.x + 12, from.y + (to.y - from.y) * share + from.height / 2 + 4);
+      await page.mouse.up();
+      assert.equal(
+        (await rows.nth(2).locator('.order-name').textContent()).slice(2),
+        first.slice(2),
+      );
+      await rows.nth(2).locator('[data-move="-1"]').focus();
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Enter');
+      assert.equal(await rows.first().locator('.order-name').textContent(), first);
+      await page.click('.editor [data-do=try]');
+      await arrive(page, 1);
+      assert.equal((await snapshot(page)).state.seed, 77);
+      assert.ok(await page.isVisible('.editor-dialog'));
+      await page.click('.editor [data-do=close]');
+      await page.waitForSelector('.editor-dialog', { state: 'hidden' });
+    },
+  );
+});
 
 /** Cards of a panel, and pictures of chapters, in which there is nothing but words. */
 function emptyCards(id) {

@@ -1,6 +1,7 @@
 // The microscope in Chromium: with the model that the page has loaded, by pointer and by keyboard, in a link, and by the rules of access.
 import assert from 'node:assert/strict';
 import { takeAll, tooWide, violations } from './support/panel.js';
+import { inFullRun } from '../support/js/full.js';
 import * as support from './support/page.js';
 
 const { addressed, settle, visit } = support;
@@ -101,36 +102,38 @@ pageTest(
   },
 );
 
-pageTest(
-  'microscope: on a phone, in Chinese, nothing is wider than the screen',
-  { fragment: '#v=1&lang=zh', locale: 'zh-CN', width: 390, height: 844 },
-  async (page) => {
-    await mapped(page);
-    assert.deepEqual(await tooWide(page, 'microscope'), []);
-    assert.deepEqual(await violations(page, '#microscope'), []);
-    for (const row of await page.locator('.pass-opens .pass-row').all()) {
-      assert.ok((await row.boundingBox()).height >= 24, 'rows are as high as a finger needs');
-    }
-    for (const zoom of ['[data-row="0"]', '[data-row="3"]']) {
-      await page.click(`.pass-opens${zoom} .pass-row`, { position: { x: 300, y: 20 } });
-      await settle(page);
-      assert.deepEqual(await tooWide(page, 'microscope'), [], zoom);
-    }
-    assert.match(await placeOf(page), /0\.3$/);
-    await page.waitForSelector('.pass-inside:not([hidden])');
-    assert.deepEqual(await violations(page, '#microscope'), []);
-    // Of maps that are wider than the screen the end is seen, where the answer is made.
-    const { x, width: wide } = await page
-      .locator('[data-map=residual] [data-cell="0.14"]')
-      .boundingBox();
-    assert.ok(x >= 0 && x + wide <= 390, `the last token is at ${x}`);
-    const cells = await page.locator('#microscope [data-map=z] [data-cell]').all();
-    for (const cell of cells) {
-      const { width, height } = await cell.boundingBox();
-      assert.ok(width >= 24 && height >= 24, `${width} × ${height}`);
-    }
-  },
-);
+inFullRun('the microscope on a phone', () => {
+  pageTest(
+    'microscope: on a phone, in Chinese, nothing is wider than the screen',
+    { fragment: '#v=1&lang=zh', locale: 'zh-CN', width: 390, height: 844 },
+    async (page) => {
+      await mapped(page);
+      assert.deepEqual(await tooWide(page, 'microscope'), []);
+      assert.deepEqual(await violations(page, '#microscope'), []);
+      for (const row of await page.locator('.pass-opens .pass-row').all()) {
+        assert.ok((await row.boundingBox()).height >= 24, 'rows are as high as a finger needs');
+      }
+      for (const zoom of ['[data-row="0"]', '[data-row="3"]']) {
+        await page.click(`.pass-opens${zoom} .pass-row`, { position: { x: 300, y: 20 } });
+        await settle(page);
+        assert.deepEqual(await tooWide(page, 'microscope'), [], zoom);
+      }
+      assert.match(await placeOf(page), /0\.3$/);
+      await page.waitForSelector('.pass-inside:not([hidden])');
+      assert.deepEqual(await violations(page, '#microscope'), []);
+      // Of maps that are wider than the screen the end is seen, where the answer is made.
+      const { x, width: wide } = await page
+        .locator('[data-map=residual] [data-cell="0.14"]')
+        .boundingBox();
+      assert.ok(x >= 0 && x + wide <= 390, `the last token is at ${x}`);
+      const cells = await page.locator('#microscope [data-map=z] [data-cell]').all();
+      for (const cell of cells) {
+        const { width, height } = await cell.boundingBox();
+        assert.ok(width >= 24 && height >= 24, `${width} × ${height}`);
+      }
+    },
+  );
+});
 
 /** The place in the picture of the pass, as the path says it. */
 const placeOf = (page) => page.textContent('.pass-path [aria-current]');

@@ -1,6 +1,7 @@
 // The page in Chromium, in use: by pointer and keyboard, and without its engine.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import * as support from './support/page.js';
 
@@ -112,99 +113,101 @@ pageTest(
   },
 );
 
-pageTest(
-  'page: Tab reaches every control, and each shows that it has the focus',
-  { fresh: true },
-  async (page) => {
-    await set(page, { source: 'random' });
-    for (const id of support.panels) await visit(page, id);
-    await page.evaluate(() => {
-      scrollTo(0, 0);
-      document.activeElement.blur();
-    });
-    const wanted = new Set([
-      '.skip',
-      '.share',
-      '.teacher',
-      '.language',
-      '.theme',
-      '#text',
-      '#tau',
-      '#temperature-number',
-      '#choose-head',
-      '#choose-mask',
-      '#choose-positions',
-      '#choose-length',
-      '#choose-tokenizer',
-      '#choose-source',
-      '#seed',
-      '#new-seed',
-      '.chip input',
-      '.menu summary',
-      '[name=look]',
-      '[name=show]',
-      '#minus',
-      'qkv-picture .matrix-plot',
-      '#sort',
-      '.head input',
-      '[name=row-query]',
-      '.more-keys',
-      '#row-scale',
-      '#row-max',
-      '.break',
-      '.to-map',
-      'input[data-of=q]',
-      'input[data-of=v]',
-      'input[data-key]',
-      '.plot-handle',
-      '.again',
-      '#width',
-      '#divided',
-      '.draw',
-      '[name=mask-kind]',
-      'qkv-mask-grid .matrix-plot',
-      '.shuffle',
-      'qkv-encoding .matrix-plot',
-      '#position',
-      '#position-number',
-      '#shift',
-      '[name=pair-layout]',
-      '[name=pair]',
-      '[name=scheme]',
-      'qkv-scheme .matrix-plot',
-      '#rotaryQ',
-      '#rotaryK',
-      '#hold',
-      '.copy',
-    ]);
-    for (let presses = 0; presses < 600 && wanted.size > 0; presses++) {
-      await page.keyboard.press('Tab');
-      const { reached, ring, html } = await page.evaluate(
-        async (selectors) => {
-          const look = () => {
-            const active = document.activeElement;
-            const drawn = active.matches('.face, .segmented input, .chip input, .head input')
-              ? active.nextElementSibling
-              : active;
-            return {
-              reached: selectors.filter((selector) => active.matches(selector)),
-              ring: getComputedStyle(drawn).outlineStyle,
-              html: active.outerHTML.slice(0, 120),
+inFullRun('six hundred presses of Tab', () => {
+  pageTest(
+    'page: Tab reaches every control, and each shows that it has the focus',
+    { fresh: true },
+    async (page) => {
+      await set(page, { source: 'random' });
+      for (const id of support.panels) await visit(page, id);
+      await page.evaluate(() => {
+        scrollTo(0, 0);
+        document.activeElement.blur();
+      });
+      const wanted = new Set([
+        '.skip',
+        '.share',
+        '.teacher',
+        '.language',
+        '.theme',
+        '#text',
+        '#tau',
+        '#temperature-number',
+        '#choose-head',
+        '#choose-mask',
+        '#choose-positions',
+        '#choose-length',
+        '#choose-tokenizer',
+        '#choose-source',
+        '#seed',
+        '#new-seed',
+        '.chip input',
+        '.menu summary',
+        '[name=look]',
+        '[name=show]',
+        '#minus',
+        'qkv-picture .matrix-plot',
+        '#sort',
+        '.head input',
+        '[name=row-query]',
+        '.more-keys',
+        '#row-scale',
+        '#row-max',
+        '.break',
+        '.to-map',
+        'input[data-of=q]',
+        'input[data-of=v]',
+        'input[data-key]',
+        '.plot-handle',
+        '.again',
+        '#width',
+        '#divided',
+        '.draw',
+        '[name=mask-kind]',
+        'qkv-mask-grid .matrix-plot',
+        '.shuffle',
+        'qkv-encoding .matrix-plot',
+        '#position',
+        '#position-number',
+        '#shift',
+        '[name=pair-layout]',
+        '[name=pair]',
+        '[name=scheme]',
+        'qkv-scheme .matrix-plot',
+        '#rotaryQ',
+        '#rotaryK',
+        '#hold',
+        '.copy',
+      ]);
+      for (let presses = 0; presses < 600 && wanted.size > 0; presses++) {
+        await page.keyboard.press('Tab');
+        const { reached, ring, html } = await page.evaluate(
+          async (selectors) => {
+            const look = () => {
+              const active = document.activeElement;
+              const drawn = active.matches('.face, .segmented input, .chip input, .head input')
+                ? active.nextElementSibling
+                : active;
+              return {
+                reached: selectors.filter((selector) => active.matches(selector)),
+                ring: getComputedStyle(drawn).outlineStyle,
+                html: active.outerHTML.slice(0, 120),
+              };
             };
-          };
-          // What Tab led to may be drawn with the next frame.
-          for (let i = 0; i < 2 && look().ring === 'none'; i++)
-            await new Promise(requestAnimationFrame);
-          return look();
-        },
-        [...wanted],
-      );
-      reached.forEach((selector) => wanted.delete(selector));
-      assert.notEqual(ring, 'none', `no focus ring after ${presses + 1} tabs: ${html}`);
-    }
-    assert.deepEqual([...wanted], []);
-  },
-);
+            // What Tab led to may be drawn with the next frame.
+            for (let i = 0; i < 2 && look().ring === 'none'; i++)
+              await new Promise(requestAnimationFrame);
+            return look();
+          },
+          [...wanted],
+        );
+        reached.forEach((selector) => wanted.delete(selector));
+        assert.notEqual(ring, 'none', `no focus ring after ${presses + 1} tabs: ${html}`);
+      }
+      assert.deepEqual([...wanted], []);
+    },
+  );
+});
 
 pageTest(
   'page: targets are large enough for a finger',

@@ -1,3 +1,4 @@
+// @run full
 // @build any
 // examples/lora-node with the command of its README, beside the package as packed: what it prints, and the files that it writes.
 import assert from 'node:assert/strict';

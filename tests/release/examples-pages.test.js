@@ -88,8 +88,10 @@ describe('examples: train-worker', () => {
   }
 
   const title = 'train-worker trains, draws, stops and trains again';
-  testIn('Chromium', title, use);
-  inFullRun('train-worker in Firefox', () => testIn('Firefox', title, use));
+  inFullRun('train-worker in browsers', () => {
+    testIn('Chromium', title, use);
+    testIn('Firefox', title, use);
+  });
 });
 
 describe('examples: blog-lesson', () => {

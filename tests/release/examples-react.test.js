@@ -14,20 +14,6 @@ import { openTab, testIn } from './example-tabs.js';
 import { commands, installExamples, viteProject } from './examples.js';
 
 const others = ['typescript', 'react', 'react-dom', '@types/react', '@types/react-dom'];
-let installed;
-let site;
-before(async () => {
-  installed = await installExamples();
-  const root = viteProject(installed, 'train-react', others);
-  const [, run] = commands.get('train-react').split(' && ');
-  await installed.inProject(...replaced(run, 'run dev', 'run build').split(' '));
-  site = await preview({ root, logLevel: 'error', preview: { host: '127.0.0.1', port: 0 } });
-});
-after(async () => {
-  await site?.close();
-  installed?.remove();
-});
-
 test('examples: train-react asks for this version of the package, and for the others that are tried', () => {
   const { dependencies, devDependencies } = JSON.parse(text('examples/train-react/package.json'));
   const own = { qkv: packageJson.version.replace(/(.*)\.\d+$/, '^$1.0') };
@@ -60,7 +46,7 @@ async function reading(bytes) {
   return { steps, said: ids.map((id) => letters[id]).join('') };
 }
 
-async function use(browser) {
+async function use(browser, site) {
   const { tab, complaints, close } = await openTab(browser, site.resolvedUrls.local[0]);
   const seen = () =>
     tab.evaluate(() => ({
@@ -150,15 +136,29 @@ async function opens({ tab, complaints, close, bytes, step, shows, numbers }) {
   await close();
 }
 
-describe('examples: train-react', () => {
-  const title = 'train-react learns, pauses, saves, and goes on with its file';
-  testIn('Chromium', title, async (browser) => {
-    const used = await use(browser);
-    await used.tab.click('#pause');
-    assert.deepEqual(await violations(used.tab), []);
-    await opens(used);
+inFullRun('train-react in browsers', () => {
+  let installed;
+  let site;
+  before(async () => {
+    installed = await installExamples();
+    const root = viteProject(installed, 'train-react', others);
+    const [, run] = commands.get('train-react').split(' && ');
+    await installed.inProject(...replaced(run, 'run dev', 'run build').split(' '));
+    site = await preview({ root, logLevel: 'error', preview: { host: '127.0.0.1', port: 0 } });
   });
-  inFullRun('train-react in Firefox', () =>
-    testIn('Firefox', title, async (browser) => opens(await use(browser))),
-  );
+  after(async () => {
+    await site?.close();
+    installed?.remove();
+  });
+
+  describe('examples: train-react', () => {
+    const title = 'train-react learns, pauses, saves, and goes on with its file';
+    testIn('Chromium', title, async (browser) => {
+      const used = await use(browser, site);
+      await used.tab.click('#pause');
+      assert.deepEqual(await violations(used.tab), []);
+      await opens(used);
+    });
+    testIn('Firefox', title, async (browser) => opens(await use(browser, site)));
+  });
 });

@@ -13,7 +13,7 @@ import { blockFile } from '../package/models/support/block-models.js';
 import { ggufModels } from '../package/models/support/gguf-models.js';
 import { blockTypes } from '../support/js/blocks.js';
 import { root, text } from '../support/js/files.js';
-import { inFullRun } from '../support/js/full.js';
+import { full, inFullRun, leaveToFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import { isas, replaced, Stranger } from './consumers/stranger.js';
 import { argumentsOf, commands, copyExamples, installExamples } from './examples.js';
@@ -71,7 +71,8 @@ test('examples: train-node learns to look back, and goes on with a row that is n
     said,
     row.slice(9).map((_, t) => row[(9 + t) % 7]),
   );
-  assert.deepEqual(await linesOf('train-node'), lines, 'a second run prints the same');
+  if (full) assert.deepEqual(await linesOf('train-node'), lines, 'a second run prints the same');
+  else leaveToFullRun('a second run of train-node');
 });
 
 test('examples: seq2seq-node says words backwards, and its weights lie on the other diagonal', async () => {

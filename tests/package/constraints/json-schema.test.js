@@ -5,12 +5,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { expectThrows } from '../../support/js/check.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { acceptorOf, randomOf, walkerOf } from './support/accepts.js';
 import { constraints } from './support/bundle.js';
 import { judgeOf, schemas } from './support/schemas.js';
 
 const { jsonSchema } = constraints;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+const walks = full ? 150 : 50;
+if (!full) leaveToFullRun('100 of 150 walks through the automaton of each schema');
 
 describe('jsonSchema: walks through the automaton are documents that ajv takes', () => {
   for (const [name, schema] of Object.entries(schemas)) {
@@ -19,7 +23,7 @@ describe('jsonSchema: walks through the automaton are documents that ajv takes',
       for (const whitespace of ['none', 'single', 'free']) {
         const constraint = jsonSchema(schema, { whitespace });
         const [walk, random, accepts] = [walkerOf(constraint), randomOf(7), acceptorOf(constraint)];
-        for (let i = 0; i < 150; i += 1) {
+        for (let i = 0; i < walks; i += 1) {
           const text = decoder.decode(walk(random));
           const value = JSON.parse(text);
           assert.ok(judge(value), `${whitespace}: ${text}`);

@@ -1,4 +1,5 @@
 // What can be done with every control of a part of the page, and what a reader sees of the part, in lines. For window.js.
+import { full } from '../../support/js/full.js';
 import { focusQuietly } from './window.js';
 
 /** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
@@ -175,19 +176,19 @@ function otherNumber({ min, max, step, value }) {
   );
 }
 
+/** Every choice but the present one; in an everyday run the first two and the last. */
+function choicesOf({ options, selectedIndex }) {
+  const others = [...options].filter(
+    ({ hidden, disabled }, i) => i !== selectedIndex && !hidden && !disabled,
+  );
+  const some = full ? others : others.filter((one, i) => i < 2 || one === others.at(-1));
+  return some.map(({ value }) => [`choose ${value}`, (own) => enter(own, value)]);
+}
+
 /** What can be done with an element, as [name, act] pairs. */
 function actsOn(element) {
   const { localName, type } = element;
-  if (localName === 'select') {
-    const { options, selectedIndex } = element;
-    return [...options]
-      .map(({ value, hidden, disabled }, i) =>
-        i === selectedIndex || hidden || disabled
-          ? []
-          : [`choose ${value}`, (own) => enter(own, value)],
-      )
-      .filter(({ length }) => length > 0);
-  }
+  if (localName === 'select') return choicesOf(element);
   if (
     localName === 'textarea' ||
     (localName === 'input' && ['text', 'search', ''].includes(type))

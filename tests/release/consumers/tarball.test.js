@@ -8,6 +8,7 @@ import { filesIn, problemsOfFiles } from '../../../tools/release/inspect.js';
 import * as shipped from '../../../tools/shipped.js';
 import { install, installPacked } from '../packed.js';
 import { packageJson, root, text } from '../../support/js/files.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { documents, programsOf } from './examples.js';
 
 /** The files that the README and the guides run; no model is in the tarball. */
@@ -122,12 +123,19 @@ describe('tarball: in Node', () => {
 /** Printed between the blocks of an example, to tell what each of them printed. */
 const mark = '-- next block --';
 
+/** Documents whose example trains a model, for a quarter of a minute. */
+const TRAINS = ['wasm/docs/training.md'];
+
 for (const path of documents) {
   const examples = programsOf(path, 'js');
 
   test(`examples: ${path} has some`, () => assert.ok(examples.length > 0));
 
   for (const [i, blocks] of examples.entries()) {
+    if (TRAINS.includes(path) && !full) {
+      leaveToFullRun(`the example of ${path}, which trains`);
+      continue;
+    }
     test(`examples: ${path}, ${i + 1}, works and prints what stands below it`, async () => {
       const file = `${path.replaceAll(/\W/g, '-')}-${i}.js`;
       write(file, blocks.map(({ code }) => code).join(`console.log('${mark}');\n`));
