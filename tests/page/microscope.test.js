@@ -39,8 +39,24 @@ pageTest(
     await page.focus('#microscope [data-map=z] [tabindex="0"]');
     for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
     assert.ok(await page.locator(CELL).evaluate((cell) => cell === document.activeElement));
-    const told = await page.textContent('.microscope-maps > div:last-child .microscope-described');
-    assert.match(told, /^Head 0\.3: with its clean output at all tokens, \d+% of the difference/);
+    const told = () => page.textContent('.microscope-maps > div:last-child .microscope-described');
+    assert.match(
+      await told(),
+      /^Head 0\.3: with its clean output at all tokens, \d+% of the difference/,
+    );
+    // What the keyboard led to stays described when another head is scrolled under a pointer that rests.
+    await page.hover('#microscope [data-map=z] [data-cell="1.1"]');
+    await page.focus('#microscope [data-map=z] [data-cell="0.2"]');
+    await page.keyboard.press('ArrowRight');
+    await page.evaluate(async () => {
+      const [one, other] = ['0.1', '1.1'].map((place) =>
+        document.querySelector(`#microscope [data-map=z] [data-cell="${place}"]`),
+      );
+      const row = other.getBoundingClientRect().top - one.getBoundingClientRect().top;
+      scrollBy({ top: -row, behavior: 'instant' });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });
+    assert.match(await told(), /^Head 0\.3:/);
     await page.keyboard.press('Enter');
     await page.waitForSelector(`${CELL}[aria-pressed=true]`);
     await page.waitForFunction(() => {

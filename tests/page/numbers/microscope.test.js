@@ -346,7 +346,7 @@ describe('microscope: the page', () => {
   test('a cell says what it is, and one of a head cuts it', async () => {
     const { panel, changes, text } = await shownPanel('qkv-panel-microscope', {});
     const cell = panel.querySelector('[data-map=residual] [data-cell="0.14"]');
-    cell.dispatchEvent(new Event('pointerover', { bubbles: true }));
+    cell.dispatchEvent(new Event('pointermove', { bubbles: true }));
     const told = '.microscope-maps > div:first-child .microscope-described';
     assert.match(
       text(told),

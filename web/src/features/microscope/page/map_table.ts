@@ -46,7 +46,8 @@ export function mapTable(of: MapOptions): TemplateResult {
   const heads = Array.from({ length: columns }, (_, column) =>
     site === 'z' ? String(column) : (labels[column] ?? ''),
   );
-  const tell = (event: Event) => {
+  // Not pointerover, which also comes when the page scrolls under a pointer that rests: then the focus holds.
+  const describe = (event: Event) => {
     const cell = cellOf(event.target);
     if (cell) of.show(cell);
   };
@@ -65,7 +66,7 @@ export function mapTable(of: MapOptions): TemplateResult {
     <h4 id="microscope-${site}">${t(`microscope.map.${site}`)}</h4>
     <div class="microscope-scroll wide-table">
       <table class="microscope-map" role="grid" aria-labelledby="microscope-${site}" data-map=${site}
-        @pointerover=${tell} @focusin=${tell} @keydown=${move}>
+        @pointermove=${describe} @focusin=${describe} @keydown=${move}>
         <thead><tr><td></td>${heads.map((head, column) => html`<th scope="col" class=${site !== 'z' && differs.has(column) ? 'differs' : nothing}><bdi>${head}</bdi></th>`)}</tr></thead>
         <tbody>${Array.from({ length: rows }, (_, row) => {
           const cells = Array.from({ length: columns }, (_each, column) =>
