@@ -23,6 +23,16 @@ const moduleNames = Object.values(modules).flatMap((of) =>
 /** Those without threads: the others have the same code, byte for byte. */
 const single = moduleNames.filter((name) => !name.endsWith('-threads'));
 
+const disassemble = async (name) => {
+  const wasmDis = join(root, 'node_modules/binaryen/bin/wasm-dis');
+  const file = join(root, `dist/${name}.wasm`);
+  const args = [wasmDis, '--all-features', file];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 28 });
+  return stdout;
+};
+const disassembled = await Promise.all(single.map(disassemble));
+const builds = Object.fromEntries(single.map((name, i) => [name, disassembled[i]]));
+
 test('dist: dist holds what ships, and the page', () => {
   const files = readdirSync(join(root, 'dist'), { withFileTypes: true });
   const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
@@ -221,16 +231,6 @@ for (const name of single.filter((each) => moduleNames.includes(`${each}-threads
     assert.ok(word.every(([, , at]) => at < word[0][2] + 5));
   });
 }
-
-const disassemble = async (name) => {
-  const wasmDis = join(root, 'node_modules/binaryen/bin/wasm-dis');
-  const file = join(root, `dist/${name}.wasm`);
-  const args = [wasmDis, '--all-features', file];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 28 });
-  return stdout;
-};
-const disassembled = await Promise.all(single.map(disassemble));
-const builds = Object.fromEntries(single.map((name, i) => [name, disassembled[i]]));
 
 test('dist: the builds differ: relaxed opcodes are in the relaxed files alone', () => {
   for (const module of Object.values(modules).filter((of) => buildsOf(of).length > 1)) {

@@ -25,6 +25,9 @@ const scriptOf = (name, path, more = {}) =>
     define: { 'import.meta.glob': 'globalThis.globOf' },
     ...more,
   });
+const { asksOf, COMPUTED_IDS, FEATURES, PANEL_IDS } = await modules(
+  ...['features/index', 'features/computed'],
+);
 const loadScript = await scriptOf('load', 'features/load');
 const labScript = await scriptOf('lab', 'worker/panel_worker', {
   banner: { js: 'const self = globalThis.scopeOfLab;' },
@@ -126,10 +129,6 @@ describe('loading: the labs of panels', () => {
     assert.deepEqual([said, heard], [[{ type: 'failed', failure }], []]);
   });
 });
-
-const { asksOf, COMPUTED_IDS, FEATURES, PANEL_IDS } = await modules(
-  ...['features/index', 'features/computed'],
-);
 
 test('panels: those that request something of frames are those whose folder answers it', () => {
   const answers = (id) => existsSync(join(root, `web/src/features/${id}/worker/frame_feature.ts`));
