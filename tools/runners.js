@@ -115,7 +115,7 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
   ...tagsOf(file),
   async run() {
-    if (tagsOf(file).fullRun && !process.env.QKV_FULL)
+    if (this.fullRun && !process.env.QKV_FULL)
       return { tests: [], note: `left to the full run: ${file}` };
     // Without --test, as that would start a second process for the file. A failed assertion leaves workers and pages behind, which
     // would hold the file until its limit.

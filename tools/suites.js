@@ -84,13 +84,13 @@ const elsewhere = () =>
   });
 
 /** Width and arithmetic of sse4 are those of simd128, bit for bit, which the tests of the package run. */
-const isOfPackage = (isa) => isa === 'sse4';
+const isLikeSimd128 = (isa) => isa === 'sse4';
 
 function native(full) {
   return [
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}`,
-      full: isOfPackage(isa),
+      full: isLikeSimd128(isa),
       needs: ['native'],
       parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
     })),
@@ -102,7 +102,7 @@ function native(full) {
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}, training`,
       of: 'training',
-      full: isOfPackage(isa),
+      full: isLikeSimd128(isa),
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
@@ -366,7 +366,7 @@ export async function suitesOf(groups, { full }) {
   const chosen = found.filter(({ full: late }) => full || !late);
   const core = chosen.filter(({ group }) => ['native', 'wasm'].includes(group));
   const asks = (wanted) => core.some(({ group }) => group === wanted);
-  // Two have to tell their bits: those of x86 do so natively. An everyday run compares scalar and sse4 in a test of scalar's suite.
+  // It takes two that print their bits: those of x86 do so natively. An everyday run compares scalar and sse4 in a test of scalar's suite.
   if (!full || !asks('native') || !(asks('wasm') || nativeIsas.includes('sse4'))) return chosen;
   const same = { name: 'same bits: scalar, sse4, wasm-simd128', group: 'wasm', parts: [sameBits] };
   return [...chosen, { ...same, needs: core.map(({ name }) => name) }];

@@ -182,7 +182,7 @@ pageTest(
   },
 );
 
-inFullRun('leaving a worksheet while it is made', () => {
+inFullRun('more lessons in Chromium, and leaving while a worksheet is made', () => {
   pageTest(
     'lessons: who leaves while a worksheet is made has the page, and nothing is printed',
     { fragment: '#v=1&lang=en&lesson=order' },
@@ -206,10 +206,8 @@ inFullRun('leaving a worksheet while it is made', () => {
       assert.equal(await page.evaluate(() => window.printed), undefined);
     },
   );
-});
 
-// Their steps and answers are in the visit of tests/page/numbers/visited.test.js and in lessons.test.js beside it.
-inFullRun('more lessons in Chromium', () => {
+  // Steps and answers of these two are in the visit of tests/page/numbers/visited.test.js and in lessons.test.js beside it.
   pageTest(
     'lessons: 64 rows are learned by heart, and with 512 the model is right on new rows, too',
     { fragment: '#v=1&lang=en&lesson=heart' },

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import ts from 'typescript';
 import { oldestTypeScript } from '../../tools/shipped.js';
 import { packageJson, root, text } from '../support/js/files.js';
-import { inFullRun } from '../support/js/full.js';
+import { full, inFullRun } from '../support/js/full.js';
 import { installPacked } from './packed.js';
 import { tool, versionOf } from './tools.js';
 
@@ -235,11 +235,9 @@ for (const compiler of Object.keys(compilers)) {
       });
     // How modules are found and what the language brings along have nothing to do with each other.
     const [alone, withDom] = Object.keys(libraries);
-    // The newest reads a program in a fifth of the time, so an everyday run asks it alone.
-    const isQuick = compiler === 'newest';
-    if (isQuick) resolves('bundler', alone);
+    // The newest reads a program in a fifth of the time, so an everyday run takes it alone.
+    if (full || compiler === 'newest') resolves('bundler', alone);
     inFullRun(`every resolution with every library, ${compiler} TypeScript`, () => {
-      if (!isQuick) resolves('bundler', alone);
       resolves('node16', alone);
       resolves('node16', withDom);
       resolves('bundler', withDom);

@@ -176,12 +176,15 @@ function otherNumber({ min, max, step, value }) {
   );
 }
 
-/** Every choice but the present one; in an everyday run the first two and the last. */
+/** Whether one of many that are alike stands for the others: the first two and the last do. */
+const standsForAll = (one, all) => all.indexOf(one) < 2 || one === all.at(-1);
+
+/** Every choice but the present one; in an everyday run those that stand for all. */
 function choicesOf({ options, selectedIndex }) {
   const others = [...options].filter(
     ({ hidden, disabled }, i) => i !== selectedIndex && !hidden && !disabled,
   );
-  const some = full ? others : others.filter((one, i) => i < 2 || one === others.at(-1));
+  const some = full ? others : others.filter((one) => standsForAll(one, others));
   return some.map(({ value }) => [`choose ${value}`, (own) => enter(own, value)]);
 }
 
@@ -265,8 +268,7 @@ export function actsOf(part, on = actsOn) {
     `${element.localName}${element.type ?? ''}.${element.getAttribute('class')}.${element.parentElement?.getAttribute('class')}`;
   for (const one of shown) alike.set(kindOf(one), [...(alike.get(kindOf(one)) ?? []), one]);
   const chosen = shown.filter((one) => {
-    const all = alike.get(kindOf(one));
-    return all.indexOf(one) < 2 || one === all.at(-1) || one.element.id !== '';
+    return standsForAll(one, alike.get(kindOf(one))) || one.element.id !== '';
   });
   return chosen.flatMap(({ element, index }) =>
     on(element).map(([name, act]) => ({
