@@ -3,6 +3,7 @@
 // they could not be run here, what was running when the time was up, and what to show when something failed.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
+import { changedFiles } from './changed.js';
 import { missing, root, toolchain } from './environment.js';
 import { readCatch2, readNodeTest } from './readings.js';
 import { run } from './run.js';
@@ -103,8 +104,19 @@ export function tagsOf(file) {
     alone: /^\/\/ @alone\b/m.test(head),
     anyBuild: /^\/\/ @build any\b/m.test(head),
     fullRun: /^\/\/ @run full\b/m.test(head),
+    /** Paths of the project that bring a file of the full run into an everyday run, when something in them has changed. */
+    changesIn: /^\/\/ @run full, or after changes in (.+)$/m.exec(head)?.[1].split(' ') ?? [],
   };
 }
+
+/** Whether an everyday run leaves a file to the full one: it asks for that, and neither it nor what it names is among the changed files. */
+export function isLeft({ title, fullRun, changesIn }, changed) {
+  const isIn = (path) => changed.some((file) => file === path || file.startsWith(`${path}/`));
+  return fullRun && ![title, ...changesIn].some(isIn);
+}
+
+/** The files of the change at hand, found once. */
+let change;
 
 /** Node 20 knows relaxed SIMD behind a flag, and newer ones without. */
 export const relaxedFlags =
@@ -115,8 +127,10 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
   ...tagsOf(file),
   async run() {
-    if (this.fullRun && !process.env.QKV_FULL)
-      return { tests: [], note: `left to the full run: ${file}` };
+    if (this.fullRun && !process.env.QKV_FULL) {
+      change ??= changedFiles();
+      if (isLeft(this, await change)) return { tests: [], note: `left to the full run: ${file}` };
+    }
     // Without --test, as that would start a second process for the file. A failed assertion leaves workers and pages behind, which
     // would hold the file until its limit.
     const options = ['--test-force-exit', '--test-reporter=./tools/test_reporter.js'];

@@ -14,12 +14,13 @@ export const sizesGuide = 'wasm/docs/package.md';
 
 const [begin, end] = ['<!-- sizes: npm run sizes -->', '<!-- /sizes -->'];
 
-/** Bytes as they are, and as servers send them at their best: { name: [raw, gzip, brotli] }. */
-export function measure() {
+/** Bytes as they are, and as servers send them at their best: { name: [raw, gzip, brotli] }. Brotli takes seconds. */
+export function measure({ brotli = true } = {}) {
   return Object.fromEntries(
     Object.keys(programs).map((name) => {
       const bytes = readFileSync(join(root, 'dist', name));
-      return [name, [bytes.length, gzipped(bytes), brotliCompressSync(bytes).length]];
+      const smallest = brotli ? brotliCompressSync(bytes).length : undefined;
+      return [name, [bytes.length, gzipped(bytes), smallest]];
     }),
   );
 }

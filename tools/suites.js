@@ -83,14 +83,17 @@ const elsewhere = () =>
       : { name, full: true, needs: [preset], parts: tests };
   });
 
-/** Width and arithmetic of sse4 are those of simd128, bit for bit, which the tests of the package run. */
-const isLikeSimd128 = (isa) => isa === 'sse4';
+/**
+ * What an everyday run tests natively: the set that nearly every machine has, and scalar, whose tails are all loops. Width and
+ * arithmetic of sse4 are those of simd128, bit for bit, which the tests of the package run; the server tests avx512 for every push.
+ */
+const everydayIsas = ['avx2', 'neon64', 'scalar'];
 
 function native(full) {
   return [
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}`,
-      full: isLikeSimd128(isa),
+      full: !everydayIsas.includes(isa),
       needs: ['native'],
       parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
     })),
@@ -102,7 +105,7 @@ function native(full) {
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}, training`,
       of: 'training',
-      full: isLikeSimd128(isa),
+      full: isa === 'scalar' || !everydayIsas.includes(isa),
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
@@ -247,7 +250,7 @@ async function packageSuites(full) {
         .map((file) => nodeTest(file, { env: { QKV_THREADS: '2' } })),
     },
     {
-      name: 'same bits: Node, Chromium, Firefox, threads',
+      name: 'same bits: engines and threads',
       parts: (await files('tests/package/determinism/*.test.js')).map((file) => nodeTest(file)),
     },
     {

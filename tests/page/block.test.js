@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/block web/src/ui
 // The transformer block in Chromium: its taps as the core gave them, its curves by a press, and another sentence read.
 import assert from 'node:assert/strict';
 import * as support from './support/page.js';

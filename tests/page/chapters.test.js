@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/chapters web/src/app web/src/features/pictures
 // The chapters in Chromium: the table of contents, laboratories that open, links and Back, and where the settings are.
 import assert from 'node:assert/strict';
 import { addressed, arrive, nextFrame, settle, snapshot, useSite } from './support/page.js';

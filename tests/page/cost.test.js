@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/cost web/src/ui
 // What it costs, in Chromium: the numbers of a shape as written, and the benchmark by its button.
 import assert from 'node:assert/strict';
 import * as support from './support/page.js';

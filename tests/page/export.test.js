@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/app/export_menu.ts web/src/ui
 // What can be taken away from the page, in Chromium: files, links, code to embed; and arcs.
 import assert from 'node:assert/strict';
 import { full, leaveToFullRun } from '../support/js/full.js';

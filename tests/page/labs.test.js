@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/app/laboratories.ts web/src/features/load.ts web/src/features/load_inside.ts
 // Panels with a worker of their own, in Chromium, on a network that fails for a while: what the reader is told, and that the same
 // button works when the network is back, without loading the page again.
 import assert from 'node:assert/strict';

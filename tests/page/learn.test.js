@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/learn web/src/ui
 // Watch it learn, in Chromium: what the panel trains is what it shows, and the reader's hands do what they say.
 import assert from 'node:assert/strict';
 import * as support from './support/page.js';

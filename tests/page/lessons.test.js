@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/lessons web/src/app web/src/ui
 // Lessons in Chromium: a link opens one, locks hold, answers are checked, paper has lines, and teachers make their own.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

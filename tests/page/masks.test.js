@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/masks web/src/ui
 // The panel about masks and order, in Chromium: the mask that is chosen and painted, its pixels, its shuffle.
 import assert from 'node:assert/strict';
 import { grid, unpack } from './support/grid.js';

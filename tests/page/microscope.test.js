@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/microscope web/src/ui
 // The microscope in Chromium: with the model that the page has loaded, by pointer and by keyboard, in a link, and by the rules of access.
 import assert from 'node:assert/strict';
 import { takeAll, tooWide, violations } from './support/panel.js';

@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/model web/src/ui
 // The panel of a trained model in Chromium: nothing of it before the press, the weights of the package after it, and a
 // sentence for what it cannot read.
 import assert from 'node:assert/strict';

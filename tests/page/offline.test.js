@@ -191,35 +191,37 @@ offlineTest('after one visit it works without its server, isolated as before', a
   await expectOthersAlone(given);
 });
 
-offlineTest('a new build is there with the next visit, and kept in turn', async (given) => {
-  const { site, context, url, page: old, problems } = given;
-  assert.equal((await cachesOf(old)).length, 1);
-  await site.stop();
-  site.deploy(second);
-  await site.start();
-  const { page, problems: more } = await visitor(context, url);
-  await latePanel(page);
-  assert.deepEqual(await buildOf(page), secondBuild);
-  await until(page, async () => (await navigator.serviceWorker.ready).waiting);
-  // The files of the first build are gone from the server; the tab that is still open has them all the same.
-  await old.bringToFront(); // a page that is not seen draws nothing
-  await latePanel(old);
-  assert.deepEqual(await buildOf(old), firstBuild);
-  await site.stop();
-  await old.close();
-  await page.close();
-  // The old worker ends once the browser has noticed that its last tab is gone, which may take a moment.
-  const deadline = performance.now() + PATIENCE.wait;
-  let { page: later, problems: most } = await visitorWithoutServer(context, url, deadline);
-  while ((await buildOf(later)).html === firstBuild.html && performance.now() < deadline) {
-    more.push(...most);
-    await later.close();
-    ({ page: later, problems: most } = await visitorWithoutServer(context, url, deadline));
-  }
-  await latePanel(later);
-  assert.deepEqual(await buildOf(later), secondBuild);
-  await until(later, async () => (await caches.keys()).length === 1);
-  assert.deepEqual([...problems, ...more, ...most], []);
+inFullRun('a new build of the page while the old one is open', () => {
+  offlineTest('a new build is there with the next visit, and kept in turn', async (given) => {
+    const { site, context, url, page: old, problems } = given;
+    assert.equal((await cachesOf(old)).length, 1);
+    await site.stop();
+    site.deploy(second);
+    await site.start();
+    const { page, problems: more } = await visitor(context, url);
+    await latePanel(page);
+    assert.deepEqual(await buildOf(page), secondBuild);
+    await until(page, async () => (await navigator.serviceWorker.ready).waiting);
+    // The files of the first build are gone from the server; the tab that is still open has them all the same.
+    await old.bringToFront(); // a page that is not seen draws nothing
+    await latePanel(old);
+    assert.deepEqual(await buildOf(old), firstBuild);
+    await site.stop();
+    await old.close();
+    await page.close();
+    // The old worker ends once the browser has noticed that its last tab is gone, which may take a moment.
+    const deadline = performance.now() + PATIENCE.wait;
+    let { page: later, problems: most } = await visitorWithoutServer(context, url, deadline);
+    while ((await buildOf(later)).html === firstBuild.html && performance.now() < deadline) {
+      more.push(...most);
+      await later.close();
+      ({ page: later, problems: most } = await visitorWithoutServer(context, url, deadline));
+    }
+    await latePanel(later);
+    assert.deepEqual(await buildOf(later), secondBuild);
+    await until(later, async () => (await caches.keys()).length === 1);
+    assert.deepEqual([...problems, ...more, ...most], []);
+  });
 });
 
 inFullRun('half a build that is fetched offline', () => {
@@ -294,20 +296,22 @@ function countRegistrations() {
   };
 }
 
-offlineTest('an embedded panel keeps nothing', async ({ url }) => {
-  const context = await browser.newContext();
-  context.setDefaultTimeout(PATIENCE.wait);
-  try {
-    await context.addInitScript(countRegistrations);
-    const asked = async (address) => {
-      const { page } = await visitor(context, address); // after its load event
-      return page.evaluate(() => window.registrations);
-    };
-    assert.equal(await asked(`${url}?embed=map`), 0);
-    assert.equal(await asked(url), 1, 'the page itself does ask');
-  } finally {
-    await context.close();
-  }
+inFullRun('what an embedded panel keeps', () => {
+  offlineTest('an embedded panel keeps nothing', async ({ url }) => {
+    const context = await browser.newContext();
+    context.setDefaultTimeout(PATIENCE.wait);
+    try {
+      await context.addInitScript(countRegistrations);
+      const asked = async (address) => {
+        const { page } = await visitor(context, address); // after its load event
+        return page.evaluate(() => window.registrations);
+      };
+      assert.equal(await asked(`${url}?embed=map`), 0);
+      assert.equal(await asked(url), 1, 'the page itself does ask');
+    } finally {
+      await context.close();
+    }
+  });
 });
 
 inFullRun('offline in Firefox', () => {

@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/pair web/src/ui
 // Where one score comes from, in Chromium: its numbers add up as they stand there, and hands choose the key.
 import assert from 'node:assert/strict';
 import { addressed, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';

@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/map web/src/engine web/src/ui
 // The page in Chromium: its pixels against its numbers.
 import assert from 'node:assert/strict';
 import { colourOf } from './support/oracle.js';

@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/positions web/src/ui
 // The panel about positions, in Chromium: dials, curves and maps as drawn, its sliders and its words.
 import assert from 'node:assert/strict';
 import * as exact from './support/positions.js';

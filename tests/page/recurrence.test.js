@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/recurrence web/src/ui
 // Recurrence, attention and a transformer on one task, in Chromium: nothing before a press, the numbers of the package after it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/row web/src/ui
 // The panel that follows one row, in Chromium: its numbers against the formula, and its hands.
 import assert from 'node:assert/strict';
 import { addressed, readNumber, settle, snapshot, useSite, visit } from './support/page.js';

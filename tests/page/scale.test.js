@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/scale web/src/ui
 // Why scores are divided by sqrt(d), in Chromium: the numbers that the engine found, as drawn and written.
 import assert from 'node:assert/strict';
 import * as support from './support/page.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../support/js/files.js';
-import { full, leaveToFullRun } from '../support/js/full.js';
+import { full, inFullRun, leaveToFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import * as firefox from './support/firefox.js';
 import { colourOf, excess, layer } from './support/oracle.js';
@@ -57,7 +57,7 @@ async function open(name, fragment) {
   return { ...pages[name], close: () => undefined };
 }
 
-if (!full) leaveToFullRun('one file in Firefox, and each of its panels');
+if (!full) leaveToFullRun('one file in Firefox');
 for (const name of full ? Object.keys(load) : ['Chromium']) {
   const singleTest = (title, fragment, body) =>
     test(`page: one file in ${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
@@ -123,34 +123,38 @@ for (const name of full ? Object.keys(load) : ['Chromium']) {
       assert.ok(text.length > 20, `${id} shows ${JSON.stringify(text)}`);
     }
   };
-  if (full) singleTest('every panel opens', '', opensEveryPanel);
+  inFullRun(`every panel of one file in ${name}, and those that train and measure`, () => {
+    singleTest('every panel opens', '', opensEveryPanel);
 
-  singleTest('a panel trains, and knows its trained weights', '', async (page) => {
-    await visit(page, 'recurrence');
-    for (const [press, said] of [
-      ['load', 'pretrained'],
-      ['step', 'here: 1 of 1500 steps'],
-    ]) {
-      await page.click(`#recurrence [data-press=${press}]`);
-      await page.waitForFunction((wanted) => {
-        const text = document.querySelector('.recurrence-badge').textContent;
-        if (text.startsWith('This did not work')) throw new Error(text);
-        return text.includes(wanted);
-      }, said);
-    }
-  });
+    singleTest('a panel trains, and knows its trained weights', '', async (page) => {
+      await visit(page, 'recurrence');
+      for (const [press, said] of [
+        ['load', 'pretrained'],
+        ['step', 'here: 1 of 1500 steps'],
+      ]) {
+        await page.click(`#recurrence [data-press=${press}]`);
+        await page.waitForFunction((wanted) => {
+          const text = document.querySelector('.recurrence-badge').textContent;
+          if (text.startsWith('This did not work')) throw new Error(text);
+          return text.includes(wanted);
+        }, said);
+      }
+    });
 
-  singleTest('the lab of one panel works at a press, and no other with it', '', async (page) => {
-    await visit(page, 'block');
-    await page.evaluate(() => document.querySelector('.block-run').click());
-    await page.waitForFunction(() => document.querySelectorAll('.block-curves circle').length > 0);
-    await visit(page, 'cost');
-    assert.ok(await page.evaluate(() => document.querySelector('.bench-result').hidden));
-    await page.evaluate(() => document.querySelector('.bench-run').click());
-    await page.waitForFunction(() => document.querySelector('.bench-table tbody th'));
-    const device = await page.evaluate(() => document.querySelector('.bench-device').textContent);
-    assert.match(device, /build, 1 of \d+ cores/);
-    await page.evaluate(() => document.querySelector('.bench-stop').click());
+    singleTest('the lab of one panel works at a press, and no other with it', '', async (page) => {
+      await visit(page, 'block');
+      await page.evaluate(() => document.querySelector('.block-run').click());
+      await page.waitForFunction(
+        () => document.querySelectorAll('.block-curves circle').length > 0,
+      );
+      await visit(page, 'cost');
+      assert.ok(await page.evaluate(() => document.querySelector('.bench-result').hidden));
+      await page.evaluate(() => document.querySelector('.bench-run').click());
+      await page.waitForFunction(() => document.querySelector('.bench-table tbody th'));
+      const device = await page.evaluate(() => document.querySelector('.bench-device').textContent);
+      assert.match(device, /build, 1 of \d+ cores/);
+      await page.evaluate(() => document.querySelector('.bench-stop').click());
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in web/src/features/temperature web/src/ui
 // The temperature of a row, in Chromium: its curves as drawn, its dot and its words.
 import assert from 'node:assert/strict';
 import { curvePoint, law } from './support/curves.js';

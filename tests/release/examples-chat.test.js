@@ -1,3 +1,4 @@
+// @run full, or after changes in examples/chat-vite wasm/src/models wasm/src/worker
 // @build any
 // examples/chat-vite as a project of its own, with the package as packed: a person talks to a model whose answers are known.
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in examples/lora-node wasm/src/train
 // @build any
 // examples/lora-node with the command of its README, beside the package as packed: what it prints, and the files that it writes.
 import assert from 'node:assert/strict';

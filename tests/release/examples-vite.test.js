@@ -1,3 +1,4 @@
+// @run full, or after changes in examples/vite-page wasm/src/worker
 // @build any
 // examples/vite-page as a project of its own, with the package as packed: built and in development, what browsers make of it.
 import assert from 'node:assert/strict';

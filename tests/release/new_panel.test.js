@@ -1,4 +1,4 @@
-// @run full
+// @run full, or after changes in tools/new_panel tools/new_panel.js
 // npm run new-panel (tools/new_panel.js): what it writes is a panel that compiles, is formatted, is built within the budgets and passes
 // its tests; and what it refuses. It writes into a copy of the sources.
 // @build any

@@ -1,3 +1,4 @@
+// @run full, or after changes in core wasm/src/memory wasm/bindings
 // @build any
 // What tests/package/node/memory.test.js and tests/package/fuzz/sequences-memory.test.js ask of Node, asked of Chromium.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @run full, or after changes in wasm/src/models/cache wasm/src/models/hub
 // @build any
 // Models from servers of other origins, kept in Chromium: in both kinds of store, by two tabs, without room, denied; and whom a token reaches.
 import assert from 'node:assert/strict';

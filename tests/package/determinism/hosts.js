@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { isolation, launch as launchChromium, page, reportOf } from '../../support/js/chromium.js';
 import { probes, root } from '../../support/js/files.js';
-import { full } from '../../support/js/full.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { launch as launchFirefox } from '../../support/js/firefox.js';
 import { resultOf } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
@@ -107,8 +107,13 @@ const alone = builds.filter(({ variant }) => !variant.endsWith('-threads'));
 export const hosts = [
   node,
   browserHost('Chromium', launchChromium),
-  browserHost('Firefox', launchFirefox, !firefox && 'no Firefox on this machine'),
   // A Mac's, where its driver is named.
   ...(process.env.SAFARIDRIVER ? [browserHost('Safari', launchSafari)] : []),
-  ...(full ? [{ ...browserHost('WebKitGTK', launchWebKit, noWebKit), builds: alone }] : []),
+  ...(full
+    ? [
+        browserHost('Firefox', launchFirefox, !firefox && 'no Firefox on this machine'),
+        { ...browserHost('WebKitGTK', launchWebKit, noWebKit), builds: alone },
+      ]
+    : []),
 ].map((host) => ({ builds, ...host }));
+if (!full) leaveToFullRun('the bits of Firefox and WebKitGTK');

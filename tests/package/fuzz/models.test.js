@@ -19,7 +19,7 @@ import { isRead } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
 const { expressionOf, jsonTokenizer, llama2cTokenizer } = models;
-const usual = 75;
+const usual = 30;
 const watch = watchdog();
 after(watch.stop);
 

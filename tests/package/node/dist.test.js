@@ -10,28 +10,7 @@ import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import * as shipped from '../../../tools/shipped.js';
 import { packageJson, read, root, text } from '../../support/js/files.js';
-
-const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
-/** The .wasm files of each entry that has some, less their ends. */
-const modules = { index: 'qkv', train: 'qkv-train', spectra: 'qkv-spectra' };
-/** The builds of each: spectra have no kernels, and one build. */
-const buildsOf = (module) => (module === 'qkv-spectra' ? ['simd'] : variants);
-const moduleNames = Object.values(modules).flatMap((of) =>
-  buildsOf(of).map((variant) => `${of}-${variant}`),
-);
-
-/** Those without threads: the others have the same code, byte for byte. */
-const single = moduleNames.filter((name) => !name.endsWith('-threads'));
-
-const disassemble = async (name) => {
-  const wasmDis = join(root, 'node_modules/binaryen/bin/wasm-dis');
-  const file = join(root, `dist/${name}.wasm`);
-  const args = [wasmDis, '--all-features', file];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 28 });
-  return stdout;
-};
-const disassembled = await Promise.all(single.map(disassemble));
-const builds = Object.fromEntries(single.map((name, i) => [name, disassembled[i]]));
+import { buildsOf, moduleNames, modules, single } from './wasm-names.js';
 
 test('dist: dist holds what ships, and the page', () => {
   const files = readdirSync(join(root, 'dist'), { withFileTypes: true });
@@ -229,44 +208,5 @@ for (const name of single.filter((each) => moduleNames.includes(`${each}-threads
     const said = ([, , at]) => shared.toString('latin1', at - 1, at + 5);
     assert.equal(said(word[0]), 'shared');
     assert.ok(word.every(([, , at]) => at < word[0][2] + 5));
-  });
-}
-
-test('dist: the builds differ: relaxed opcodes are in the relaxed files alone', () => {
-  for (const module of Object.values(modules).filter((of) => buildsOf(of).length > 1)) {
-    const [simd, relaxed] = ['simd', 'relaxed'].map((kind) => builds[`${module}-${kind}`]);
-    for (const wat of [simd, relaxed]) assert.match(wat, /f32x4\.mul/);
-    assert.doesNotMatch(simd, /relaxed_/);
-    assert.match(relaxed, /f32x4\.relaxed_madd/);
-    const others = relaxed.match(/[a-z0-9]+\.relaxed_(?!madd)\w+/g);
-    assert.equal(others, null, 'the probe asks for relaxed_madd alone');
-  }
-});
-
-for (const [name, wat] of Object.entries(builds)) {
-  test(`dist: ${name} has what its probes ask for and no more`, () => {
-    assert.equal(wat.match(/\btry_table\b|\(try\b|\(throw\b|\bstruct\.new/g), null);
-    assert.doesNotMatch(wat, /\bshared\b/);
-    // It traps where memory is not shared: a thread of the pool waits, and the start of an instance while another one starts.
-    assert.equal(wat.match(/memory\.atomic\.wait/g).length, 2);
-  });
-
-  test(`dist: ${name} imports its memory and what embind registers with, and nothing else`, () => {
-    const imports = Array.from(wat.matchAll(/\(import "(\S+)" "(\S+)"/g), ([, from, what]) => ({
-      ...{ from, what },
-    }));
-    const memories = imports.filter(({ what }) => what === 'memory');
-    assert.equal(memories.length, 1);
-    assert.ok(imports.length > 5);
-    for (const { from, what } of imports) {
-      assert.equal(from, 'env');
-      assert.match(what, /^(memory|_embind_register_\w+)$/);
-    }
-  });
-
-  test(`dist: the memory of ${name} starts below 2 MB and may grow to 4 GB`, () => {
-    const memory = /\(memory \$\S+ (\d+) (\d+)\)/.exec(wat);
-    assert.ok(Number(memory[1]) <= 32, `${memory[1]} pages`);
-    assert.equal(Number(memory[2]), 65_536);
   });
 }

@@ -5,13 +5,15 @@ import { test } from 'node:test';
 import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectClose } from '../../support/js/check.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { attentionRow, headsOf, rowBounds } from '../../support/js/oracle.js';
 
-const [heads, tokens, width] = [12, 8192, 64];
+const [heads, tokens, width] = [full ? 12 : 4, 8192, 64];
+if (!full) leaveToFullRun('12 heads over 8192 tokens, instead of 4');
 /** Scores far enough apart that single keys count: the mean of 8192 values would hide many faults. */
 const options = { causal: true, scale: 2 };
 
-test('attention: 8192 tokens, 12 heads of 64, causal: exact, in less than three times the inputs', async (t) => {
+test(`attention: 8192 tokens, ${heads} heads of 64, causal: exact, in less than three times the inputs`, async (t) => {
   const engine = await init();
   const shape = [1, heads, tokens, width];
   const [q, k, v] = [1, 2, 3].map((seed) => randomArray(shape, seed));
@@ -26,7 +28,7 @@ test('attention: 8192 tokens, 12 heads of 64, causal: exact, in less than three 
   const [qs, ks, vs] = [q, k, v].map((array) => headsOf(array));
   const problem = { q: qs, k: ks, v: vs, options };
   const rows = [0, 1, 63, 64, 65, 4095, 4096, 5000, tokens - 2, tokens - 1];
-  for (const h of [0, 5, heads - 1]) {
+  for (const h of [0, heads / 2 - 1, heads - 1]) {
     for (const i of rows) {
       const exact = attentionRow(problem, 0, h, i);
       const bounds = rowBounds(exact, width, tokens);

@@ -1,3 +1,4 @@
+// @run full, or after changes in core/src/base wasm/src/load wasm/src/memory
 // @build any
 // A thread that fails in the middle of a task: the call ends with an error, and the engine goes on without the thread.
 import assert from 'node:assert/strict';

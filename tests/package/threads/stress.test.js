@@ -1,3 +1,4 @@
+// @run full, or after changes in core/src/base wasm/src/load wasm/src/memory
 // @build any
 // @alone
 // Threads under stress: many engines, engines that are ended in the middle of their work, threads that die. Each in

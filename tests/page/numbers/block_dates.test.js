@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/block web/src/engine
 // The model that writes dates, in Node: dates in words and in numbers, a model that is trained, and the part of the panel about the
 // block that shows it.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/bounds web/src/engine
 // The panel bounds, in Node: labelings that a readout of fixed heads fits against Cover's count, and how far attention moves when a
 // row is replaced against bounds that are written here from the norms.
 import assert from 'node:assert/strict';

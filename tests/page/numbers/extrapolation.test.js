@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/extrapolation web/src/engine
 // The panel extrapolation, in Node: models that say the token before, trained on short rows and tested on long ones.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';

@@ -2,6 +2,7 @@
 // work. Chromium has tests of its own for each.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inFullRun } from '../../support/js/full.js';
 import { PATIENCE, until } from '../../support/js/patience.js';
 import { colourOf, excess, layer } from './oracle.js';
 import * as support from './page.js';
@@ -139,29 +140,6 @@ export function testsOfEngine(browser, open, skip = false) {
     assert.equal(frame.query.weights.length, tokens.length);
   });
 
-  // On a page of its own, as what is remembered stays with the visitor.
-  const own = { width: 1280 };
-  pageTest(title('the language turns, and the theme is kept'), own, async (page) => {
-    await page.click('.language');
-    await settle(page);
-    assert.equal((await snapshot(page)).state.text, examples.zh);
-    const lang = () => page.evaluate(() => document.documentElement.lang);
-    assert.equal(await lang(), 'zh-CN');
-    assert.match(await page.textContent('h1'), /\p{Script=Han}/u);
-    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const light = await paper();
-    await page.click('.theme'); // auto -> light
-    await page.click('.theme'); // light -> dark
-    await nextFrame(page);
-    const dark = await paper();
-    assert.notEqual(dark, light);
-    await addressed(page, 'lang=zh');
-    await page.reload();
-    await settle(page);
-    assert.equal(await paper(), dark);
-    assert.equal(await lang(), 'zh-CN');
-  });
-
   pageTest(
     title('a link leads to its panel and brings back its state'),
     { fragment: '#v=1&p=checks&src=random&seed=9&tau=0.7' },
@@ -172,62 +150,91 @@ export function testsOfEngine(browser, open, skip = false) {
     },
   );
 
-  // On a page of its own, as the model stays.
-  pageTest(title('a trained model is taken apart, and its pass is zoomed'), own, async (page) => {
-    await visit(page, 'microscope');
-    await page.click('#microscope [data-do=load]');
-    const there = (selector) =>
-      page.waitForFunction((of) => document.querySelector(of) !== null, selector);
-    const told = async (selector, pattern) => {
-      await page.waitForFunction(
-        ([of, source]) => new RegExp(source).test(document.querySelector(of)?.textContent),
-        [selector, pattern.source],
-      );
-      return pattern
-        .exec(await page.textContent(selector))
-        .slice(1)
-        .map(Number);
-    };
-    await there('.microscope-bars li');
-    await page.click('#microscope .maps');
-    const cell = '#microscope [data-map=z] button[data-cell="0.3"]';
-    await there(cell);
-    assert.deepEqual(await told(cell, /^(\d+)%$/), [100]);
-    // The picture of the pass: the model, a layer, a head, whose vectors are painted.
-    const isNear = ([found], wanted) => assert.ok(Math.abs(found - wanted) < 0.02, `${found}`);
-    isNear(await told('.pass-described', /^Layer 0 gives \+([\d.]+)\. /), 12.51);
-    await page.click('.pass-opens[data-row="0"] .plot-title');
-    await told('.pass-path [aria-current]', /^(layer 0)$/);
-    await page.click('.pass-opens[data-row="3"] .plot-title');
-    await told('.pass-path [aria-current]', /^(head 0\.3)$/);
-    isNear(await told('.pass-cell', /reads key 10 “␣John” with weight (0\.\d+)\.$/), 0.956);
-    // Sixteen numbers are painted in more than eight colours. The picture is asked more than once: a loaded machine answers late.
-    await page.waitForFunction(() => {
-      const canvas = document.querySelector('[data-vector=z]');
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, 1);
-      const colours = Array.from({ length: canvas.width }, (_, i) =>
-        data.slice(4 * i, 4 * i + 4).join(),
-      );
-      return new Set(colours).size > 8;
+  inFullRun(`languages, a trained model and a phone in ${browser}`, () => {
+    // On a page of its own, as what is remembered stays with the visitor.
+    const own = { width: 1280 };
+    pageTest(title('the language turns, and the theme is kept'), own, async (page) => {
+      await page.click('.language');
+      await settle(page);
+      assert.equal((await snapshot(page)).state.text, examples.zh);
+      const lang = () => page.evaluate(() => document.documentElement.lang);
+      assert.equal(await lang(), 'zh-CN');
+      assert.match(await page.textContent('h1'), /\p{Script=Han}/u);
+      const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const light = await paper();
+      await page.click('.theme'); // auto -> light
+      await page.click('.theme'); // light -> dark
+      await nextFrame(page);
+      const dark = await paper();
+      assert.notEqual(dark, light);
+      await addressed(page, 'lang=zh');
+      await page.reload();
+      await settle(page);
+      assert.equal(await paper(), dark);
+      assert.equal(await lang(), 'zh-CN');
     });
-    await page.press('.pass-path [aria-current]', 'Escape');
-    await told('.pass-path [aria-current]', /^(layer 0)$/);
-    // Without head 0.3 the answer is another.
-    await page.click(cell);
-    const after = '.microscope-next tbody tr:first-child td:nth-child(3) .value';
-    await page.waitForFunction(
-      (of) => Number.parseFloat(document.querySelector(of).textContent) < 50,
-      after,
-    );
-    isNear(await told(after, /^([\d.]+)%$/), 8.1);
-  });
 
-  pageTest(title('390 px have no horizontal scroll'), { width: 390, height: 844 }, async (page) => {
-    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
-    const [content, window] = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      innerWidth,
-    ]);
-    assert.ok(content <= window, `${content} in ${window}`);
+    // On a page of its own, as the model stays.
+    pageTest(title('a trained model is taken apart, and its pass is zoomed'), own, async (page) => {
+      await visit(page, 'microscope');
+      await page.click('#microscope [data-do=load]');
+      const there = (selector) =>
+        page.waitForFunction((of) => document.querySelector(of) !== null, selector);
+      const told = async (selector, pattern) => {
+        await page.waitForFunction(
+          ([of, source]) => new RegExp(source).test(document.querySelector(of)?.textContent),
+          [selector, pattern.source],
+        );
+        return pattern
+          .exec(await page.textContent(selector))
+          .slice(1)
+          .map(Number);
+      };
+      await there('.microscope-bars li');
+      await page.click('#microscope .maps');
+      const cell = '#microscope [data-map=z] button[data-cell="0.3"]';
+      await there(cell);
+      assert.deepEqual(await told(cell, /^(\d+)%$/), [100]);
+      // The picture of the pass: the model, a layer, a head, whose vectors are painted.
+      const isNear = ([found], wanted) => assert.ok(Math.abs(found - wanted) < 0.02, `${found}`);
+      isNear(await told('.pass-described', /^Layer 0 gives \+([\d.]+)\. /), 12.51);
+      await page.click('.pass-opens[data-row="0"] .plot-title');
+      await told('.pass-path [aria-current]', /^(layer 0)$/);
+      await page.click('.pass-opens[data-row="3"] .plot-title');
+      await told('.pass-path [aria-current]', /^(head 0\.3)$/);
+      isNear(await told('.pass-cell', /reads key 10 “␣John” with weight (0\.\d+)\.$/), 0.956);
+      // Sixteen numbers are painted in more than eight colours. The picture is asked more than once: a loaded machine answers late.
+      await page.waitForFunction(() => {
+        const canvas = document.querySelector('[data-vector=z]');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, 1);
+        const colours = Array.from({ length: canvas.width }, (_, i) =>
+          data.slice(4 * i, 4 * i + 4).join(),
+        );
+        return new Set(colours).size > 8;
+      });
+      await page.press('.pass-path [aria-current]', 'Escape');
+      await told('.pass-path [aria-current]', /^(layer 0)$/);
+      // Without head 0.3 the answer is another.
+      await page.click(cell);
+      const after = '.microscope-next tbody tr:first-child td:nth-child(3) .value';
+      await page.waitForFunction(
+        (of) => Number.parseFloat(document.querySelector(of).textContent) < 50,
+        after,
+      );
+      isNear(await told(after, /^([\d.]+)%$/), 8.1);
+    });
+
+    pageTest(
+      title('390 px have no horizontal scroll'),
+      { width: 390, height: 844 },
+      async (page) => {
+        for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+        const [content, window] = await page.evaluate(() => [
+          document.documentElement.scrollWidth,
+          innerWidth,
+        ]);
+        assert.ok(content <= window, `${content} in ${window}`);
+      },
+    );
   });
 }

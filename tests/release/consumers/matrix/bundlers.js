@@ -74,13 +74,13 @@ const viteBuild = (name, files, headers) => async (entry, browsers) => {
 };
 
 const vites = [
-  ['vite', 'Vite 7', [...withTrain, 'qkv/models'], ['qkv', 'qkv/models', 'qkv/train']],
+  ['vite', 'Vite 7', [...withTrain, 'qkv/models'], { dev: ['qkv'], build: ['qkv/models'] }],
   ['vite8', 'Vite 8', both],
-].flatMap(([name, title, entries, often]) => [
-  { name: `${title}, dev`, entries, everyday: often, run: viteServer(name, simple) },
+].flatMap(([name, title, entries, often = {}]) => [
+  { name: `${title}, dev`, entries, everyday: often.dev, run: viteServer(name, simple) },
   { name: `${title}, dev, own worker`, entries: inWorker, run: viteServer(name, withWorker) },
   { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
-  { name: `${title}, build`, entries, everyday: often, run: viteBuild(name, simple) },
+  { name: `${title}, build`, entries, everyday: often.build, run: viteBuild(name, simple) },
   { name: `${title}, build, own worker`, entries: inWorker, run: viteBuild(name, withWorker) },
   {
     name: `${title}, build, own worker that awaits`,

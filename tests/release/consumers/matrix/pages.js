@@ -108,14 +108,10 @@ const strict = { 'content-security-policy': strictPolicy };
 
 const bare = [
   { name: 'page, by address', everyday: ['qkv/inline'], run: served(byFile) },
-  { name: 'page, import map', everyday: ['qkv'], run: served(byMap) },
+  { name: 'page, import map', run: served(byMap) },
   { name: 'page, isolated', run: served(files, { headers: isolation }) },
   {
-    ...{
-      name: 'page and worker, strict policy',
-      entries: withTrain,
-      everyday: ['qkv', 'qkv/train'],
-    },
+    ...{ name: 'page and worker, strict policy', entries: withTrain, everyday: ['qkv/train'] },
     run: served(underPolicyWith({}), { headers: strict }),
   },
   { name: 'own worker', entries: withTrain, run: served(withWorker) },
@@ -125,7 +121,8 @@ const bare = [
 /** With threads, or in a worker of the package. */
 const further = [
   {
-    ...{ name: 'page, 2 threads', ...two, everyday: ['qkv'] },
+    name: 'page, 2 threads',
+    ...two,
     run: served(filesWith(two), { headers: isolation }),
   },
   {

@@ -58,7 +58,7 @@ const asCommonJs = (entry) => ({
 });
 
 export const runners = [
-  { name: 'Vitest', entries: both, everyday: ['qkv'], run: vitest('node') },
+  { name: 'Vitest', entries: both, run: vitest('node') },
   { name: 'Vitest, jsdom', entries: [...both, 'qkv/models'], run: vitest('jsdom') },
   { name: 'Vitest, happy-dom', entries: [...both, 'qkv/models'], run: vitest('happy-dom') },
   { name: 'Jest, modules', entries: both, run: jest('node', asModules, modules) },
