@@ -84,18 +84,18 @@ const elsewhere = () =>
   });
 
 /**
- * What an everyday run tests natively: the set that nearly every machine has, and scalar, whose tails are all loops. Width and
- * arithmetic of sse4 are those of simd128, bit for bit, which the tests of the package run; the server tests avx512 for every push.
+ * The set on which an everyday run tests the core natively: nearly every machine has it. Width and arithmetic of sse4 are those of
+ * simd128, bit for bit, which the tests of the package run, and one test of this suite compares the bits of scalar and sse4.
  */
-const everydayIsas = ['avx2', 'neon64', 'scalar'];
+const everydayIsa = ['avx2', 'neon64', 'scalar'].find((isa) => nativeIsas.includes(isa));
 
 function native(full) {
   return [
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}`,
-      full: !everydayIsas.includes(isa),
+      full: isa !== everydayIsa,
       needs: ['native'],
-      parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
+      parts: catch2('native', `native.${isa}`, full || isa === everydayIsa),
     })),
     ...newerIsas.map((isa) => ({
       name: `native ${isa}`,
@@ -105,7 +105,7 @@ function native(full) {
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}, training`,
       of: 'training',
-      full: isa === 'scalar' || !everydayIsas.includes(isa),
+      full: isa !== everydayIsa,
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
@@ -213,6 +213,7 @@ async function packageSuites(full) {
   return [
     {
       name: 'types: contract',
+      full: true, // the oldest and the newest TypeScript compile it in every run (tests/release/types.test.js)
       parts: [command('types: contract', tsc5, '-p', 'tests/package/types', '--noEmit')],
     },
     ...(hasBoth
@@ -369,7 +370,7 @@ export async function suitesOf(groups, { full }) {
   const chosen = found.filter(({ full: late }) => full || !late);
   const core = chosen.filter(({ group }) => ['native', 'wasm'].includes(group));
   const asks = (wanted) => core.some(({ group }) => group === wanted);
-  // It takes two that print their bits: those of x86 do so natively. An everyday run compares scalar and sse4 in a test of scalar's suite.
+  // It takes two that print their bits: those of x86 do so natively. An everyday run compares scalar and sse4 in one test of the core.
   if (!full || !asks('native') || !(asks('wasm') || nativeIsas.includes('sse4'))) return chosen;
   const same = { name: 'same bits: scalar, sse4, wasm-simd128', group: 'wasm', parts: [sameBits] };
   return [...chosen, { ...same, needs: core.map(({ name }) => name) }];

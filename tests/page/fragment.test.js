@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { root } from '../support/js/files.js';
 import { about, settings, watchdog } from '../package/fuzz/support/settings.js';
 
-const usual = 4000;
+const usual = 1500;
 const { outputFiles } = await build({
   stdin: {
     contents: `export * from './state/state'; export { MAX_TEXT } from './domain/tokenizer';`,

@@ -1,3 +1,4 @@
+// @run full, or after changes in examples/circuit-node examples/generate-node examples/heads-node examples/search-node wasm/src/models wasm/src/language
 // @build any
 // The programs of examples/ that run models of files, with the commands of their README, beside the package as packed: they say what the
 // package says, whose numbers have tests of their own.

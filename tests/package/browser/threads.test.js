@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { isolation, strictPolicy } from '../../support/js/chromium.js';
 import { read, text } from '../../support/js/files.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { startPages } from '../../support/js/pages.js';
 import { until } from '../../support/js/patience.js';
 import { answer } from '../../support/js/server.js';
@@ -188,7 +189,9 @@ describe('threads in Chromium: one thread does all', () => {
     'the worker script lacks the header': ['/unheadered/index.js'],
     'a policy forbids workers': ['/dist/index.js', { policy: withoutWorkers }],
   };
-  for (const [what, [module, options]] of Object.entries(obstacles)) {
+  const all = Object.entries(obstacles);
+  if (!full) leaveToFullRun(`${all.length - 1} obstacles for threads in Chromium`);
+  for (const [what, [module, options]] of full ? all : all.slice(0, 1)) {
     test(`if ${what}`, async () => {
       const complaints = [];
       const prepare = (tab) => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectRejects } from '../../support/js/check.js';
 import { models } from './support/bundle.js';
+import { typesOf } from './support/types-of.js';
 import { concat, gguf, ggufFile, ggufInfo } from './support/files.js';
 import { ggufModels, ggufOthers } from './support/gguf-models.js';
 import { expectModel } from './support/truth.js';
@@ -12,7 +13,7 @@ const { openModel } = models;
 const open = (weights, options) => openModel({ weights }, options);
 
 for (const [name, make] of Object.entries(ggufModels)) {
-  for (const type of ['F32', 'F16', 'BF16', 'Q8_0']) {
+  for (const type of typesOf(name, ['F32', 'F16', 'BF16', 'Q8_0'])) {
     test(`openModel: ${name} from GGUF of ${type}`, async () => {
       const { truth, tensors, metadata, expected } = make();
       const typed = Object.fromEntries(

@@ -6,7 +6,10 @@ import { init } from 'qkv';
 import { problem, randomArray } from '../../support/js/arrays.js';
 import { expectSame, expectSameResult } from '../../support/js/check.js';
 import { expectedVariant, wasmFile } from '../../support/js/files.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { sharedCalls, sleep } from '../../support/js/shared-calls.js';
+
+if (!full) leaveToFullRun('two and eight threads');
 
 /** Each build with one thread, beside the one with several. */
 const families = expectedVariant === 'relaxed' ? ['simd', 'relaxed'] : ['simd'];
@@ -17,7 +20,7 @@ for (const family of families) {
     const expected = sharedCalls(single);
     assert.ok(Object.keys(expected).length > 30);
 
-    for (const threads of [2, 3, 8]) {
+    for (const threads of full ? [2, 3, 8] : [3]) {
       test(`with ${threads} threads, at once, many times and after they slept`, async (t) => {
         const engine = await init({ variant: `${family}-threads`, threads });
         t.after(() => engine.dispose());

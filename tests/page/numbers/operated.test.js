@@ -1,4 +1,4 @@
-// Every control of every panel but those with a trained model, which operated_models.test.js has.
+// Every control of every panel but those that take long, which operated_long.test.js has.
 import { testsOfScenes } from '../support/operated_scenes.js';
 
-testsOfScenes({ ofModels: false });
+testsOfScenes({ long: false });

@@ -436,16 +436,25 @@ function testsOfScene(name, element, patches) {
   });
 }
 
-/** The panels with a trained model: to operate them takes as long as all others. */
-const OF_MODELS = ['model', 'microscope'];
+/** Panels that train, or have a model: to operate them takes four times as long as all others. */
+const LONG = [
+  'words',
+  'block',
+  'bounds',
+  'learn',
+  'extrapolation',
+  'recurrence',
+  'model',
+  'microscope',
+];
 
-/** Registers the tests of the panels with a trained model, or of everything else. */
-export function testsOfScenes({ ofModels }) {
+/** Registers the tests of the panels that take long, or of everything else. */
+export function testsOfScenes({ long }) {
   if (!full)
     leaveToFullRun(
       'controls of panels in another state or in English, seldom acts, other sizes and none',
     );
   for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
-    if (OF_MODELS.includes(name) === ofModels) testsOfScene(name, element, patches);
+    if (LONG.includes(name) === long) testsOfScene(name, element, patches);
   }
 }
