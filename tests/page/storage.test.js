@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/app web/src/state web/src/worker
 // The page in a browser that stores nothing: storage denied by the visitor, and a full disk.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

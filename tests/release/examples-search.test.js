@@ -1,3 +1,4 @@
+// @run full, or after changes in examples/search-page wasm/src/models wasm/src/language
 // @build any
 // examples/search-page with the package as packed: what it finds is what the package in Node finds, and a second visit computes nothing.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @run full, or after changes in package.json wasm/src/entries wasm/src/api
 // The tarball as the linters of packages see it: publint for package.json against the files, and "are the
 // types wrong" for what each way of resolving modules finds.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @run full, or after changes in tools/release tools/check_release.js package.json CHANGELOG.md
 // What stands between a tree and a release: the check before packing, and the tool that raises the version.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

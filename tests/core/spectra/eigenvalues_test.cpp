@@ -31,7 +31,9 @@ struct Found {
 double distance(const Eigen::MatrixXd& matrix, const std::complex<double>& value) {
   const Eigen::MatrixXcd shifted = matrix.cast<std::complex<double>>() -
                                    value * Eigen::MatrixXcd::Identity(matrix.rows(), matrix.cols());
-  return Eigen::JacobiSVD<Eigen::MatrixXcd, Eigen::NoQRPreconditioner>(shifted).singularValues().tail(1)[0];
+  return Eigen::JacobiSVD<Eigen::MatrixXcd, Eigen::NoQRPreconditioner>(shifted)
+      .singularValues()
+      .tail(1)[0];
 }
 
 TEST_CASE("eigenvalues: products of every shape have them", "[spectra]") {

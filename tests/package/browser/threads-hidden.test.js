@@ -1,4 +1,4 @@
-// @run full, or after changes in core/src/base wasm/src/load
+// @run full
 // @build any
 // @alone
 // Threads in pages that nobody looks at: hidden behind another, frozen and thawed, closed in the middle of a call.

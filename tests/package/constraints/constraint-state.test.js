@@ -152,8 +152,8 @@ function generated(constraint, { tokenizer, vocabulary, end }, seed, most) {
 
 describe('ConstraintState: random tokens never leave a schema', () => {
   const names = Object.keys(schemas);
-  const seeds = full ? 1000 : 250;
-  if (!full) leaveToFullRun('random tokens of 750 of 1,000 seeds');
+  const seeds = full ? 1000 : 100;
+  if (!full) leaveToFullRun('random tokens of 900 of 1,000 seeds');
   for (const [what, vocabulary] of [
     ['pairs of bytes', bytes],
     ['letters', letters],

@@ -13,8 +13,8 @@ import { judgeOf, schemas } from './support/schemas.js';
 const { jsonSchema } = constraints;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const walks = full ? 150 : 50;
-if (!full) leaveToFullRun('100 of 150 walks through the automaton of each schema');
+const walks = full ? 150 : 30;
+if (!full) leaveToFullRun('120 of 150 walks through the automaton of each schema');
 
 describe('jsonSchema: walks through the automaton are documents that ajv takes', () => {
   for (const [name, schema] of Object.entries(schemas)) {

@@ -1,3 +1,4 @@
+// @run full, or after changes in web/src/features/map web/src/features/row web/src/engine web/src/worker web/src/domain
 // Frames of the map, in Node: the rows that are described, two heads compared, the scale of signed colours, the map that is
 // dragged,
 // and its pixels.

@@ -491,8 +491,8 @@ async function after(act) {
 }
 
 for (const [name, acts] of Object.entries(VISIT)) {
-  if (name === 'a trained model' && !full) {
-    leaveToFullRun('visits to panels that train, and to a trained model');
+  if (name === 'files' && !full) {
+    leaveToFullRun('visits with files and failures, to panels that train, and to a trained model');
     break; // they are the last
   }
   test(`visit: ${name}`, async () => {

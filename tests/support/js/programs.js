@@ -16,7 +16,7 @@ export const program = (key, usual) => process.env[key] ?? toolchain[key] ?? usu
 export const chromium = program('CHROMIUM', '/usr/bin/chromium');
 
 /** One that has windows, or could: without any, no page is ever hidden. */
-export const chromiumWindowed = program('CHROMIUM_WINDOWED', chromium);
+export const chromiumWindowed = program('CHROMIUM_WINDOWED', '') || chromium;
 
 /** An empty FIREFOX in the environment says that there is none. */
 export const firefox = program('FIREFOX', '/usr/bin/firefox-esr');
