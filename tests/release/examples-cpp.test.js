@@ -16,10 +16,7 @@ import { root, text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import { isas, replaced, Stranger } from './consumers/stranger.js';
-import { commands, copyExamples } from './examples.js';
-
-/** The numbers of a line. */
-const numbersIn = (line) => Array.from(line.matchAll(/-?\d+(\.\d+)?/g), ([number]) => +number);
+import { commands, copyExamples, numbersIn } from './examples.js';
 
 /** A small model as a GGUF file whose matrices have this type. */
 function ggufOf(name, type = 'F32', more = [], moreTensors = {}) {

@@ -31,6 +31,10 @@ export function argumentsOf(name) {
   return words.slice(1);
 }
 
+/** The numbers of a line that a program prints. */
+export const numbersIn = (line) =>
+  Array.from(line.matchAll(/-?\d+(\.\d+)?/g), ([number]) => +number);
+
 /** Copies examples/ into a folder, without what somebody has installed or built there. */
 export const copyExamples = (to) =>
   cpSync(join(root, 'examples'), join(to, 'examples'), {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { root } from '../support/js/files.js';
 import { full, leaveToFullRun } from '../support/js/full.js';
-import { argumentsOf, commands, installExamples } from './examples.js';
+import { argumentsOf, commands, installExamples, numbersIn } from './examples.js';
 
 let installed;
 before(async () => {
@@ -21,9 +21,6 @@ async function linesOf(name) {
   assert.equal(output, stdout);
   return stdout.trimEnd().split('\n');
 }
-
-/** The numbers of a line. */
-const numbersIn = (line) => Array.from(line.matchAll(/-?\d+(\.\d+)?/g), ([number]) => +number);
 
 test('examples: the README has every folder, and ships with none of them', () => {
   const folders = readdirSync(join(root, 'examples'), { withFileTypes: true });

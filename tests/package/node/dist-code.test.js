@@ -1,4 +1,4 @@
-// @run full, or after changes in core wasm/bindings wasm/CMakeLists.txt tools/build
+// @run full, or after changes in core wasm/bindings wasm/CMakeLists.txt tools/build tools/bootstrap
 // @build any
 // The code of the .wasm files, disassembled: the instructions of a build are those that its probes ask for, and its memory is what init() expects.
 import assert from 'node:assert/strict';
