@@ -35,3 +35,8 @@ export async function changedFiles(base) {
   const differ = await git('diff', '--name-only', '--no-renames', from, '--');
   return [...differ, ...(await git('ls-files', '-o', '--exclude-standard'))];
 }
+
+let found;
+
+/** Those of the change at hand, which a run looks for once. */
+export const theChange = () => (found ??= changedFiles());

@@ -3,7 +3,7 @@
 // they could not be run here, what was running when the time was up, and what to show when something failed.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
-import { changedFiles } from './changed.js';
+import { theChange } from './changed.js';
 import { missing, root, toolchain } from './environment.js';
 import { readCatch2, readNodeTest } from './readings.js';
 import { run } from './run.js';
@@ -115,9 +115,6 @@ export function isLeft({ title, fullRun, changesIn }, changed) {
   return fullRun && ![title, ...changesIn].some(isIn);
 }
 
-/** The files of the change at hand, found once. */
-let change;
-
 /** Node 20 knows relaxed SIMD behind a flag, and newer ones without. */
 export const relaxedFlags =
   parseInt(process.versions.node) < 21 ? ['--experimental-wasm-relaxed-simd'] : [];
@@ -127,10 +124,8 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
   ...tagsOf(file),
   async run() {
-    if (this.fullRun && !process.env.QKV_FULL) {
-      change ??= changedFiles();
-      if (isLeft(this, await change)) return { tests: [], note: `left to the full run: ${file}` };
-    }
+    if (this.fullRun && !process.env.QKV_FULL && isLeft(this, await theChange()))
+      return { tests: [], note: `left to the full run: ${file}` };
     // Without --test, as that would start a second process for the file. A failed assertion leaves workers and pages behind, which
     // would hold the file until its limit.
     const options = ['--test-force-exit', '--test-reporter=./tools/test_reporter.js'];

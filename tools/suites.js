@@ -3,7 +3,7 @@
 // marked `full` are left to `npm run test:full`; every other suite runs every time, whatever changed. Parts marked `alone`
 // have the machine to themselves.
 import { join } from 'node:path';
-import { changedFiles } from './changed.js';
+import { theChange } from './changed.js';
 import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
 import { root } from './environment.js';
 import { canFuzz, fuzzTargets } from './fuzz_native.js';
@@ -49,11 +49,9 @@ const sameBits = check('same bits: scalar, sse4, wasm-simd128', async () => {
   return { problem: hashes.size === 1 ? '' : list, note: [...hashes].join(' ') };
 });
 
-/** A run of CTest, with that of what is the same on every instruction set where `whole`. */
-const catch2 = (preset, name, whole) =>
-  [name, ...(whole ? [`${name}.any_isa`] : [])].map((test) =>
-    ctest(preset, test, { onOutput: keepFingerprint }),
-  );
+/** A run of CTest, with that of the cases that run no kernel. */
+const catch2 = (preset, name) =>
+  [name, `${name}.any_isa`].map((test) => ctest(preset, test, { onOutput: keepFingerprint }));
 
 /** The suites of another compiler, and of another machine, which qemu is. */
 const elsewhere = () =>
@@ -95,7 +93,7 @@ function native(full) {
       name: `native ${isa}`,
       full: isa !== everydayIsa,
       needs: ['native'],
-      parts: catch2('native', `native.${isa}`, full || isa === everydayIsa),
+      parts: catch2('native', `native.${isa}`),
     })),
     ...newerIsas.map((isa) => ({
       name: `native ${isa}`,
@@ -149,12 +147,12 @@ const wasm = () =>
       {
         name: `wasm ${variant}, Node`,
         of: 'core',
-        parts: catch2('wasm', `wasm.${variant}`, true),
+        parts: catch2('wasm', `wasm.${variant}`),
       },
       {
         name: `wasm ${variant}, Chromium`,
         of: 'core',
-        parts: catch2('wasm', `wasm.${variant}.chromium`, true),
+        parts: catch2('wasm', `wasm.${variant}.chromium`),
       },
       {
         name: `wasm ${variant}, training`,
@@ -339,7 +337,7 @@ async function faults(full) {
     { name: title, needs: ['package'], parts: [{ title, run: () => runMutants(options) }] },
   ];
   if (full) return suite('planted faults', { most: MOST_FAULTS.full, seed: Number(seed()) });
-  const files = await changedFiles();
+  const files = await theChange();
   const changed = files.filter((file) => /^(wasm\/src|web)\/.*\.ts$/.test(file));
   const most = changed.length > 0 ? MOST_FAULTS.everyday : 0;
   return suite('planted faults of changed files', { words: changed, most });

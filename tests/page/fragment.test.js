@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { root } from '../support/js/files.js';
-import { full, leaveToFullRun } from '../support/js/full.js';
+import { countInRun } from '../support/js/full.js';
 import { about, settings, watchdog } from '../package/fuzz/support/settings.js';
 
-const usual = full ? 4000 : 1500;
-if (!full) leaveToFullRun('2,500 of 4,000 fragments');
+const usual = countInRun(4000, 1500, 'fragments');
 const { outputFiles } = await build({
   stdin: {
     contents: `export * from './state/state'; export { MAX_TEXT } from './domain/tokenizer';`,

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import ts from 'typescript';
 import { oldestTypeScript } from '../../tools/shipped.js';
 import { packageJson, root, text } from '../support/js/files.js';
-import { full, inFullRun } from '../support/js/full.js';
+import { inFullRun } from '../support/js/full.js';
 import { installPacked } from './packed.js';
 import { tool, versionOf } from './tools.js';
 
@@ -236,7 +236,11 @@ for (const compiler of Object.keys(compilers)) {
     // How modules are found and what the language brings along have nothing to do with each other.
     const [alone, withDom] = Object.keys(libraries);
     // The newest reads a program in a fifth of the time, so an everyday run takes it alone.
-    if (full || compiler === 'newest') resolves('bundler', alone);
+    const everyday = (register) =>
+      compiler === 'newest'
+        ? register()
+        : inFullRun('more programs with the oldest TypeScript', register);
+    everyday(() => resolves('bundler', alone));
     inFullRun(`every resolution with every library, ${compiler} TypeScript`, () => {
       resolves('node16', alone);
       resolves('node16', withDom);
@@ -253,10 +257,6 @@ for (const compiler of Object.keys(compilers)) {
       assert.deepEqual(refused(said), ['sources 6 TS2322'], said);
     });
 
-    const everyday = (register) =>
-      compiler === 'newest'
-        ? register()
-        : inFullRun('more programs with the oldest TypeScript', register);
     everyday(() => {
       test('for Node, without the types of a browser', async () => {
         const typeRoots = [join(root, 'node_modules/@types')];

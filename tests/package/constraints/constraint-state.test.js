@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectThrows } from '../../support/js/check.js';
-import { full, leaveToFullRun } from '../../support/js/full.js';
+import { countInRun } from '../../support/js/full.js';
 import { acceptorOf, randomOf, rulesOf } from './support/accepts.js';
 import { constraints } from './support/bundle.js';
 import { judgeOf, schemas } from './support/schemas.js';
@@ -152,8 +152,7 @@ function generated(constraint, { tokenizer, vocabulary, end }, seed, most) {
 
 describe('ConstraintState: random tokens never leave a schema', () => {
   const names = Object.keys(schemas);
-  const seeds = full ? 1000 : 100;
-  if (!full) leaveToFullRun('random tokens of 900 of 1,000 seeds');
+  const seeds = countInRun(1000, 100, 'seeds of random tokens');
   for (const [what, vocabulary] of [
     ['pairs of bytes', bytes],
     ['letters', letters],

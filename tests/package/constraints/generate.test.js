@@ -8,7 +8,7 @@ import { jsonSchema, regularExpression } from 'qkv/constraints';
 import { charactersTokenizer, create, load } from 'qkv/models';
 import { init as initAway } from 'qkv/worker';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
-import { full, leaveToFullRun } from '../../support/js/full.js';
+import { countInRun } from '../../support/js/full.js';
 import { kinds } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 import { chatFiles, imEnd } from '../models/support/chat-model.js';
@@ -41,8 +41,7 @@ const all = async (tokens) => {
 };
 
 describe('schemas', () => {
-  const seeds = full ? 1000 : 250;
-  if (!full) leaveToFullRun('documents of 750 of 1,000 seeds');
+  const seeds = countInRun(1000, 250, 'seeds of documents');
 
   test(`generate: ${seeds} seeds never leave the schema`, async (t) => {
     const constraint = jsonSchema(schema);

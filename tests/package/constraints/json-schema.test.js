@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { expectThrows } from '../../support/js/check.js';
-import { full, leaveToFullRun } from '../../support/js/full.js';
+import { countInRun } from '../../support/js/full.js';
 import { acceptorOf, randomOf, walkerOf } from './support/accepts.js';
 import { constraints } from './support/bundle.js';
 import { judgeOf, schemas } from './support/schemas.js';
@@ -13,8 +13,7 @@ import { judgeOf, schemas } from './support/schemas.js';
 const { jsonSchema } = constraints;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const walks = full ? 150 : 30;
-if (!full) leaveToFullRun('120 of 150 walks through the automaton of each schema');
+const walks = countInRun(150, 30, 'walks through the automaton of each schema');
 
 describe('jsonSchema: walks through the automaton are documents that ajv takes', () => {
   for (const [name, schema] of Object.entries(schemas)) {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { QkvError } from 'qkv';
 import { blockTypes } from '../../support/js/blocks.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
-import { full, leaveToFullRun } from '../../support/js/full.js';
+import { countInRun } from '../../support/js/full.js';
 import { models } from '../models/support/bundle.js';
 import { charMap } from '../models/support/char-map.js';
 import { families } from '../models/support/families.js';
@@ -20,8 +20,7 @@ import { isRead } from './support/reading.js';
 import { about, settings, watchdog } from './support/settings.js';
 
 const { expressionOf, jsonTokenizer, llama2cTokenizer } = models;
-const usual = full ? 75 : 30;
-if (!full) leaveToFullRun('45 of 75 changes of each file');
+const usual = countInRun(75, 30, 'changes of each file');
 const watch = watchdog();
 after(watch.stop);
 

@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectClose } from '../../support/js/check.js';
-import { full, leaveToFullRun } from '../../support/js/full.js';
+import { countInRun } from '../../support/js/full.js';
 import { attentionRow, headsOf, rowBounds } from '../../support/js/oracle.js';
 
-const [heads, tokens, width] = [full ? 12 : 4, 8192, 64];
-if (!full) leaveToFullRun('12 heads over 8192 tokens, instead of 4');
+const heads = countInRun(12, 4, 'heads over 8192 tokens');
+const [tokens, width] = [8192, 64];
 /** Scores far enough apart that single keys count: the mean of 8192 values would hide many faults. */
 const options = { causal: true, scale: 2 };
 
